@@ -7,6 +7,7 @@
 #include <gpurt/arenas.h>
 #include <gpurt/atomic.h>
 #include <gpurt/heap.h>
+#include <gpurt/locks.h>
 #include <gpurt/reclaim.h>
 #include <gpurt/regions.h>
 
@@ -63,6 +64,24 @@ static void figures_say(const memory_figures_t *f)
     fflush(stdout);
 }
 
+/* Locks of the device, which the log is told of. */
+static void desk_begin(struct memory_app_args *args, gpurt_lock_watch_t watches[2])
+{
+    memory_desk_t desk;
+    void *memory = NULL;
+
+    memset(&desk, 0, sizeof desk);
+    gpurt_phaser_init(&desk.phaser, 3);
+    OK(gpurt_mem_create(rt, sizeof desk, &memory, &err));
+    OK(gpurt_copy(rt, GPURT_STREAM_DEFAULT, memory, &desk, sizeof desk, &err));
+    OK(gpurt_sync(rt, &err));
+    args->desk = (memory_desk_t *)memory;
+    OK(gpurt_lock_watch(rt, GPURT_LOCK_MUTEX, &args->desk->mutex, "door", &watches[0],
+                        &err));
+    OK(gpurt_lock_watch(rt, GPURT_LOCK_PHASER, &args->desk->phaser, "round", &watches[1],
+                        &err));
+}
+
 static void line_wait(void)
 {
     int c;
@@ -96,6 +115,7 @@ int main(void)
                                      .name = "scratch \"1\""};
     gpurt_region_options_t large = {.bytes = 60 << 20, .granule = 16};
     struct memory_app_args args = {.figures = NULL};
+    gpurt_lock_watch_t watches[2];
     gpurt_region_stats_t stats;
     void *figures = NULL;
 
@@ -109,6 +129,7 @@ int main(void)
     OK(gpurt_host_create(rt, sizeof *args.figures, &figures, &err));
     memset(figures, 0, sizeof *args.figures);
     args.figures = (memory_figures_t *)figures;
+    desk_begin(&args, watches);
     hold(&args);
     OK(gpurt_region_stats(rt, &args.region, &stats, &err));
     say("bytes", stats.bytes);
@@ -122,6 +143,9 @@ int main(void)
     say("end", 1);
     fflush(stdout);
     line_wait();
+    OK(gpurt_lock_unwatch(rt, &watches[0], &err));
+    OK(gpurt_lock_unwatch(rt, &watches[1], &err));
+    OK(gpurt_mem_destroy(rt, args.desk));
     OK(gpurt_refs_destroy(rt, &args.refs, &err));
     OK(gpurt_arena_source_destroy(rt, &args.source, &err));
     OK(gpurt_arena_source_destroy(rt, &args.wide, &err));

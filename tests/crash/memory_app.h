@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel that holds memory of every kind, counts what it holds, and waits. */
+/* A kernel that holds memory of every kind and a lock, counts what it holds, and waits. */
 #ifndef GPURT_TESTS_MEMORY_APP_H
 #define GPURT_TESTS_MEMORY_APP_H
 
@@ -7,6 +7,8 @@
 #include <gpurt/impl/reclaimmap.h>
 #include <gpurt/impl/regionmap.h>
 #include <gpurt/kernel.h>
+#include <gpurt/mutex.h>
+#include <gpurt/phaser.h>
 
 enum {
     MEMORY_LANES = 64,
@@ -27,12 +29,19 @@ typedef struct memory_figures {
     uint32_t xgot[GPURT_PLACES], xput[GPURT_PLACES];
 } memory_figures_t;
 
+/* In memory of the device. */
+typedef struct memory_desk {
+    gpurt_mutex_t mutex; /* a lane holds it */
+    gpurt_phaser_t phaser;
+} memory_desk_t;
+
 struct memory_app_args {
     gpurt_heap_t heap;
     gpurt_region_t region, large;      /* large: more than is copied at a time */
     gpurt_arena_source_t source, wide; /* likewise */
     gpurt_refs_t refs;
     memory_figures_t *figures;
+    memory_desk_t *desk;
 };
 
 #endif

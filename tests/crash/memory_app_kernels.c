@@ -96,6 +96,14 @@ GPURT_DEVN void refs_part(const struct memory_app_args *p)
         COUNT(xrefs, ref != 0);
 }
 
+/* A mutex that lane 0 holds; of a phaser's 3 members one has arrived in the third phase. */
+GPURT_DEVN void desk_part(const struct memory_app_args *p)
+{
+    for (uint32_t i = 0; i < 7; i++)
+        (void)gpurt_phaser_arrive(&p->desk->phaser);
+    (void)gpurt_mutex_lock(&p->desk->mutex);
+}
+
 /* One block. */
 GPURT_KERNEL(memory_hold, struct memory_app_args, p)
 {
@@ -113,11 +121,13 @@ GPURT_KERNEL(memory_hold, struct memory_app_args, p)
     gpurt_arena_alloc(&other, 100);
     gpurt_block_barrier();
     if (gpurt_thread_rank() == 0) {
+        desk_part(p);
         gpurt_store_release_sys_u32(&p->figures->xready, 1);
         while (gpurt_load_acquire_sys_u32(&p->figures->xstop) == 0) {
             COUNT(xbeat, 1);
             gpurt_relax();
         }
+        (void)gpurt_mutex_unlock(&p->desk->mutex);
     }
     gpurt_block_barrier();
     gpurt_arena_end(&arena);

@@ -34,7 +34,8 @@ known() { sed -n 's/^\([a-z_]*\) \([0-9]*\)$/"\1":\2/p' said | paste -sd, | sed 
 # holds STATE QUESTION: jq's answer, $k being what the program knows, arenas and references what the log has of such
 # objects.
 objects='def of(c): [.objects.list[] | select(.class==c)] | sort_by(.id);
-    of("arena_source") as $arenas | of("ref_table") as $refs | of("region") as $regions | {list: of("heap")}'
+    of("arena_source") as $arenas | of("ref_table") as $refs | of("region") as $regions |
+    of("lock") as $locks | of("phaser") as $phasers | {list: of("heap")}'
 holds() { [ -s "$1" ] && jq -e --argjson k "$(known)" "$objects | $2" "$1" >/dev/null 2>&1; }
 log_look() { "$bin/gpurt-log" stat --json run.gplog >state.json 2>/dev/null || true; }
 top_look() { "$bin/gpurt-top" --once --json -p "$(line pid)" >state.json 2>/dev/null || true; }
@@ -52,7 +53,10 @@ pools='.list[0].fields | .served_by_thread==$k.got_thread and .served_by_warp==$
 refs='$refs[0].fields | .objects==$k.refs and .freed==32 and .refused==0 and .wrong==0'
 all="($region) and ($arenas) and ($wide) and ($pools) and ($refs) and \$arenas[0].fields.heap==.list[0].id and
     .list[0].fields.live>0"
-alive='all($regions[],$arenas[],$refs[],.list[]; .ended|not)'
+locks='($locks|length==1) and ($phasers|length==1) and ($locks[0].fields | .name=="door" and .kind=="mutex" and
+    .state=="held" and .holders==1 and .waiters==0) and
+    ($phasers[0].fields | .name=="round" and .state=="whole" and .members==3 and .arrived==1 and .phases==2)'
+alive='all($regions[],$arenas[],$refs[],$locks[],$phasers[],.list[]; .ended|not)'
 
 begin() {
     rm -f line said run.gplog
@@ -69,8 +73,8 @@ for want in arenas=60 no_slot=4 pieces=180 blocks=48 refs=32; do
     [ "$(line "${want%=*}")" = "${want#*=}" ] || fail "what the kernel holds: $want"
 done
 [ "$(line got_thread)" -gt 1000 ] || fail 'pockets that serve nobody'
-come seen log_look "$all and $alive"
-come seen top_look "$all and $alive"
+come seen log_look "$all and $locks and $alive"
+come seen top_look "$all and $locks and $alive"
 "$bin/gpurt-top" -b -n 1 -p "$(line pid)" >picture
 tr -s ' \n' ' ' <picture >folded
 grep -q 'region 1 name scratch "1", fit best, granule 256 B, .* blocks 48' folded || fail "$(cat picture)"
@@ -96,7 +100,8 @@ recorder=
 log_look
 large='$regions[1] | .id==2 and (.fields | .name==null and .fit=="first" and .used_bytes==$k.large_bytes and
     .blocks==$k.large_blocks and .holes==$k.large_holes and .largest_free_bytes==$k.large_largest)'
-holds state.json "$after and ($large) and all(\$regions[],\$arenas[],\$refs[],.list[]; .ended)" || fail 'the end'
+holds state.json "$after and ($large) and all(\$regions[],\$arenas[],\$refs[],\$locks[],\$phasers[],.list[]; .ended) and
+    \$locks[0].fields.state==\"free\"" || fail 'the end'
 jq -cS .objects state.json >a
 "$bin/gpurt-top" --once --json --replay run.gplog | jq -cS .objects >b
 cmp a b || fail 'a replay differs'

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Locks that the log is told of: mutexes, rwlocks, semaphores and latches are one class, whose words
- * the look takes apart. */
+ * the look takes apart. Phasers are another one. */
 #define GPURT_NO_POINTS /* host code: no schedule is explored here */
 
 #include <gpurt/latch.h>
 #include <gpurt/locks.h>
+#include <gpurt/phaser.h>
 #include <gpurt/rwlock.h>
 #include <gpurt/semaphore.h>
 
@@ -135,6 +136,56 @@ static bool lock_look(gpurt_viewer_t *v, const void *object, bool due, uint64_t 
 
 GPURT_CLASS_DECLARE(lock, locks, fields, lock_look);
 
+/* ---- phasers ----------------------------------------------------------------------------- */
+enum {
+    PHASER_NAME,
+    PHASER_STATE,
+    PHASER_MEMBERS,
+    PHASER_ARRIVED,
+    PHASER_PHASES,
+    PHASER_FIELDS
+};
+static const gpurt_field_t phaser_fields[PHASER_FIELDS] = {
+    [PHASER_NAME] = {.name = "name", .kind = GPURT_FIELD_TEXT},
+    [PHASER_STATE] = {.name = "state",
+                      .kind = GPURT_FIELD_STATE,
+                      .words = "whole,member_lost,broken"},
+    [PHASER_MEMBERS] = {.name = "members", .kind = GPURT_FIELD_LIMIT},
+    [PHASER_ARRIVED] = {.name = "arrived", .kind = GPURT_FIELD_GAUGE, .of = "members"},
+    [PHASER_PHASES] = {.name = "phases",
+                       .kind = GPURT_FIELD_COUNTER}, /* begins anew after 2^20 */
+};
+
+/* Of the phase that runs. Until its count is set up, the word has the arrivals alone. */
+static uint64_t phaser_arrived(uint64_t w)
+{
+    uint64_t count = gpurt_phaser_arrived(w), members = gpurt_phaser_members(w);
+
+    return count + members >= GPURT_PHASER_LIMIT ? count + members - GPURT_PHASER_LIMIT
+                                                 : count;
+}
+
+static bool phaser_look(gpurt_viewer_t *v, const void *object, bool due, uint64_t *values)
+{
+    const watched_t *w = (const watched_t *)object;
+    gpurt_phaser_t p;
+
+    (void)due;
+    if (!gpurt_viewer_fetch(v, &p, w->object, sizeof p))
+        return false;
+    values[PHASER_NAME] = gpurt_watch_text(v, w->name);
+    values[PHASER_STATE] =
+        p.xword & GPURT_PHASER_BROKEN
+            ? 2
+            : (p.xword & (gpurt_phaser_lost(0) | gpurt_phaser_lost(1))) != 0;
+    values[PHASER_MEMBERS] = gpurt_phaser_members(p.xword);
+    values[PHASER_ARRIVED] = phaser_arrived(p.xword);
+    values[PHASER_PHASES] = gpurt_phaser_phase(p.xword);
+    return true;
+}
+
+GPURT_CLASS_DECLARE(phaser, phasers, phaser_fields, phaser_look);
+
 /* ---- the calls --------------------------------------------------------------------------- */
 static const char WHAT[] = "locks";
 static gpurt_id_entry_t entries[GPURT_LOCK_WATCHES];
@@ -154,7 +205,7 @@ gpurt_status_t gpurt_lock_watch(gpurt_t *rt, uint32_t kind, const void *object,
     if (!out)
         return REFUSE(err, GPURT_E_INVALID, "out is NULL: pass a place for the watch");
     memset(out, 0, sizeof *out);
-    if (!object || kind > GPURT_LOCK_LATCH)
+    if (!object || kind > GPURT_LOCK_PHASER)
         return REFUSE(err, GPURT_E_INVALID,
                       "locks: object is NULL, or kind %u is none of gpurt_lock_kind_t",
                       kind);
@@ -170,7 +221,9 @@ gpurt_status_t gpurt_lock_watch(gpurt_t *rt, uint32_t kind, const void *object,
         snprintf(w.name, sizeof w.name, "%s", name);
     else
         snprintf(w.name, sizeof w.name, "%u", out->id);
-    gpurt_watch_begin(rt, &gpurt_class_lock, out->id, &w, sizeof w);
+    gpurt_watch_begin(rt,
+                      kind == GPURT_LOCK_PHASER ? &gpurt_class_phaser : &gpurt_class_lock,
+                      out->id, &w, sizeof w);
     return GPURT_OK;
 }
 
@@ -184,7 +237,8 @@ gpurt_status_t gpurt_lock_unwatch(gpurt_t *rt, gpurt_lock_watch_t *watch,
     st = gpurt_id_retire(&watches, WHAT, rt, watch->id, watch->object, err);
     if (st != GPURT_OK)
         return st;
-    gpurt_watch_end(rt, &gpurt_class_lock, watch->id);
+    gpurt_watch_end(rt, &gpurt_class_lock, watch->id); /* it is one of the two */
+    gpurt_watch_end(rt, &gpurt_class_phaser, watch->id);
     st = gpurt_id_drop(&watches, watch->id);
     memset(watch, 0, sizeof *watch);
     return st;
