@@ -36,22 +36,17 @@ enum {
     FIELDS
 };
 static const gpurt_field_t fields[FIELDS] = {
-    [STOVE] = {.name = "stove",
-               .kind = GPURT_FIELD_REFERENCE,
-               .words = "stove",
-               .flags = GPURT_FIELD_PARENT},
-    [NAME] = {.name = "name", .kind = GPURT_FIELD_TEXT},
-    [CAPACITY] = {.name = "capacity", .kind = GPURT_FIELD_LIMIT, .unit = "l"},
-    [LITRES] = {.name = "litres", .kind = GPURT_FIELD_GAUGE, .unit = "l", .of = "capacity"},
-    [TEMPERATURE] = {.name = "temperature", .kind = GPURT_FIELD_GAUGE, .unit = "C"},
-    [STATE] = {.name = "state", .kind = GPURT_FIELD_STATE, .words = "cold,warm,boiling"},
-    [BOILS] = {.name = "boils", .kind = GPURT_FIELD_COUNTER},
-    [FAULTS] = {.name = "faults", .kind = GPURT_FIELD_FAULT},
-    [WAITS] = {.name = "waits",
-               .kind = GPURT_FIELD_HISTOGRAM,
-               .unit = "ns",
-               .count = KETTLE_BUCKETS},
-    [MAP] = {.name = "map", .kind = GPURT_FIELD_CELLS, .count = KETTLE_CELLS},
+    [STOVE] =
+        GPURT_FIELD("stove", REFERENCE, .words = "stove", .flags = GPURT_FIELD_PARENT),
+    [NAME] = GPURT_FIELD("name", TEXT),
+    [CAPACITY] = GPURT_FIELD("capacity", LIMIT, .unit = "l"),
+    [LITRES] = GPURT_FIELD("litres", GAUGE, .unit = "l", .of = "capacity"),
+    [TEMPERATURE] = GPURT_FIELD("temperature", GAUGE, .unit = "C"),
+    [STATE] = GPURT_FIELD("state", STATE, .words = "cold,warm,boiling"),
+    [BOILS] = GPURT_FIELD("boils", COUNTER),
+    [FAULTS] = GPURT_FIELD("faults", FAULT),
+    [WAITS] = GPURT_FIELD("waits", HISTOGRAM, .unit = "ns", .count = KETTLE_BUCKETS),
+    [MAP] = GPURT_FIELD("map", CELLS, .count = KETTLE_CELLS),
 };
 
 static bool kettle_look(gpurt_viewer_t *v, const void *object, bool due, uint64_t *values)
@@ -87,11 +82,10 @@ static bool stove_look(gpurt_viewer_t *v, const void *object, bool due, uint64_t
 
 GPURT_CLASS_DECLARE(kettle, kettles, fields, kettle_look);
 /* Breaks a rule: what only grows is no part of a limit. */
-static const gpurt_field_t wrong_fields[] = {
-    {.name = "plates", .kind = GPURT_FIELD_LIMIT},
-    {.name = "lit", .kind = GPURT_FIELD_COUNTER, .of = "plates"}};
+static const gpurt_field_t wrong_fields[] = {GPURT_FIELD("plates", LIMIT),
+                                             GPURT_FIELD("lit", COUNTER, .of = "plates")};
 GPURT_CLASS_DECLARE(oven, ovens, wrong_fields, stove_look);
-static const gpurt_field_t stove_fields[] = {{.name = "plates", .kind = GPURT_FIELD_LIMIT}};
+static const gpurt_field_t stove_fields[] = {GPURT_FIELD("plates", LIMIT)};
 GPURT_CLASS_DECLARE(stove, stoves, stove_fields, stove_look);
 
 /* ---- the program --------------------------------------------------------------------- */

@@ -25,24 +25,20 @@ enum {
     FIELDS
 };
 static const gpurt_field_t fields[FIELDS] = {
-    [NAME] = {.name = "name", .kind = GPURT_FIELD_TEXT},
-    [PORTS] = {.name = "ports", .kind = GPURT_FIELD_LIMIT},
-    [IN_FLIGHT] = {.name = "in_flight", .kind = GPURT_FIELD_GAUGE, .of = "ports"},
-    [WAITING] = {.name = "waiting", .kind = GPURT_FIELD_GAUGE},
-    [CALLS] = {.name = "calls", .kind = GPURT_FIELD_COUNTER},
-    [GROUPS] = {.name = "groups", .kind = GPURT_FIELD_COUNTER},
-    [WAITS] = {.name = "waits", .kind = GPURT_FIELD_COUNTER},
-    [LATE] = {.name = "late", .kind = GPURT_FIELD_COUNTER, .flags = GPURT_FIELD_TROUBLE},
-    [CANCELLED] = {.name = "cancelled", .kind = GPURT_FIELD_COUNTER},
-    [REFUSED] = {.name = "refused", .kind = GPURT_FIELD_COUNTER},
-    [UNKNOWN] = {.name = "unknown",
-                 .kind = GPURT_FIELD_COUNTER,
-                 .flags = GPURT_FIELD_TROUBLE},
-    [LOOKS] = {.name = "looks", .kind = GPURT_FIELD_COUNTER},
-    [LATENCY] = {.name = "latency",
-                 .kind = GPURT_FIELD_HISTOGRAM,
-                 .unit = "ns",
-                 .count = GPURT_HOSTCALL_BUCKETS},
+    [NAME] = GPURT_FIELD("name", TEXT),
+    [PORTS] = GPURT_FIELD("ports", LIMIT),
+    [IN_FLIGHT] = GPURT_FIELD("in_flight", GAUGE, .of = "ports"),
+    [WAITING] = GPURT_FIELD("waiting", GAUGE),
+    [CALLS] = GPURT_FIELD("calls", COUNTER),
+    [GROUPS] = GPURT_FIELD("groups", COUNTER),
+    [WAITS] = GPURT_FIELD("waits", COUNTER),
+    [LATE] = GPURT_FIELD("late", COUNTER, .flags = GPURT_FIELD_TROUBLE),
+    [CANCELLED] = GPURT_FIELD("cancelled", COUNTER),
+    [REFUSED] = GPURT_FIELD("refused", COUNTER),
+    [UNKNOWN] = GPURT_FIELD("unknown", COUNTER, .flags = GPURT_FIELD_TROUBLE),
+    [LOOKS] = GPURT_FIELD("looks", COUNTER),
+    [LATENCY] =
+        GPURT_FIELD("latency", HISTOGRAM, .unit = "ns", .count = GPURT_HOSTCALL_BUCKETS),
 };
 
 static bool hostcalls_look(gpurt_viewer_t *v, const void *object, bool due,

@@ -24,24 +24,20 @@ enum {
     FIELDS
 };
 static const gpurt_field_t fields[FIELDS] = {
-    [NAME] = {.name = "name", .kind = GPURT_FIELD_TEXT},
-    [STATE] = {.name = "state", .kind = GPURT_FIELD_STATE, .words = "open,closed"},
-    [POLICY] = {.name = "policy",
-                .kind = GPURT_FIELD_STATE,
-                .words = "block,fail,drop_newest,drop_oldest"},
-    [CAPACITY] = {.name = "capacity", .kind = GPURT_FIELD_LIMIT},
-    [DEPTH] = {.name = "depth", .kind = GPURT_FIELD_GAUGE, .of = "capacity"},
-    [BYTES] = {.name = "message", .kind = GPURT_FIELD_LIMIT, .unit = "B"},
-    [SENT] = {.name = "sent", .kind = GPURT_FIELD_COUNTER},
-    [RECEIVED] = {.name = "received", .kind = GPURT_FIELD_COUNTER},
-    [DROPPED] = {.name = "dropped",
-                 .kind = GPURT_FIELD_COUNTER,
-                 .flags = GPURT_FIELD_TROUBLE},
-    [REFUSED] = {.name = "refused", .kind = GPURT_FIELD_COUNTER},
-    [CANCELLED] = {.name = "cancelled", .kind = GPURT_FIELD_COUNTER},
-    [LATE] = {.name = "timed_out", .kind = GPURT_FIELD_COUNTER},
-    [SENDING] = {.name = "senders_waiting", .kind = GPURT_FIELD_GAUGE},
-    [RECEIVING] = {.name = "receivers_waiting", .kind = GPURT_FIELD_GAUGE},
+    [NAME] = GPURT_FIELD("name", TEXT),
+    [STATE] = GPURT_FIELD("state", STATE, .words = "open,closed"),
+    [POLICY] = GPURT_FIELD("policy", STATE, .words = "block,fail,drop_newest,drop_oldest"),
+    [CAPACITY] = GPURT_FIELD("capacity", LIMIT),
+    [DEPTH] = GPURT_FIELD("depth", GAUGE, .of = "capacity"),
+    [BYTES] = GPURT_FIELD("message", LIMIT, .unit = "B"),
+    [SENT] = GPURT_FIELD("sent", COUNTER),
+    [RECEIVED] = GPURT_FIELD("received", COUNTER),
+    [DROPPED] = GPURT_FIELD("dropped", COUNTER, .flags = GPURT_FIELD_TROUBLE),
+    [REFUSED] = GPURT_FIELD("refused", COUNTER),
+    [CANCELLED] = GPURT_FIELD("cancelled", COUNTER),
+    [LATE] = GPURT_FIELD("timed_out", COUNTER),
+    [SENDING] = GPURT_FIELD("senders_waiting", GAUGE),
+    [RECEIVING] = GPURT_FIELD("receivers_waiting", GAUGE),
 };
 
 static bool channel_look(gpurt_viewer_t *v, const void *object, bool due, uint64_t *values)

@@ -21,22 +21,19 @@ enum {
     FIELDS
 };
 static const gpurt_field_t fields[FIELDS] = {
-    [NAME] = {.name = "name", .kind = GPURT_FIELD_TEXT},
-    [KERNEL] = {.name = "kernel", .kind = GPURT_FIELD_TEXT},
-    [STATE] = {.name = "state",
-               .kind = GPURT_FIELD_STATE,
-               .words = "starting,running,resting,stopping,ended"},
-    [BLOCKS] = {.name = "blocks", .kind = GPURT_FIELD_LIMIT},
-    [RUNNING] = {.name = "running", .kind = GPURT_FIELD_GAUGE, .of = "blocks"},
-    [COMING] = {.name = "coming", .kind = GPURT_FIELD_GAUGE},
-    [RESTING] = {.name = "resting", .kind = GPURT_FIELD_GAUGE},
-    [LEFT] = {.name = "left", .kind = GPURT_FIELD_GAUGE},
-    [RINGS] = {.name = "rings", .kind = GPURT_FIELD_COUNTER},
-    [HEAP] = {.name = "heap",
-              .kind = GPURT_FIELD_REFERENCE,
-              .words = "heap"}, /* the first */
-    [SHARE] = {.name = "share", .kind = GPURT_FIELD_GAUGE, .unit = "%"},
-    [STARTED] = {.name = "started", .kind = GPURT_FIELD_TIME},
+    [NAME] = GPURT_FIELD("name", TEXT),
+    [KERNEL] = GPURT_FIELD("kernel", TEXT),
+    [STATE] =
+        GPURT_FIELD("state", STATE, .words = "starting,running,resting,stopping,ended"),
+    [BLOCKS] = GPURT_FIELD("blocks", LIMIT),
+    [RUNNING] = GPURT_FIELD("running", GAUGE, .of = "blocks"),
+    [COMING] = GPURT_FIELD("coming", GAUGE),
+    [RESTING] = GPURT_FIELD("resting", GAUGE),
+    [LEFT] = GPURT_FIELD("left", GAUGE),
+    [RINGS] = GPURT_FIELD("rings", COUNTER),
+    [HEAP] = GPURT_FIELD("heap", REFERENCE, .words = "heap"), /* the first */
+    [SHARE] = GPURT_FIELD("share", GAUGE, .unit = "%"),
+    [STARTED] = GPURT_FIELD("started", TIME),
 };
 
 static bool service_look(gpurt_viewer_t *v, const void *object, bool due, uint64_t *values)

@@ -17,6 +17,12 @@ enum {
 /* Makes a class known to a file: to the one that declares it, and to those where its objects begin
  * and end. So a class needs no header. */
 #define GPURT_CLASS(name) extern const gpurt_class_t gpurt_class_##name
+/* A field: its name, its kind, and what else there is to say of it:
+ * GPURT_FIELD("used", GAUGE, .of = "bytes") */
+#define GPURT_FIELD(name_, kind_, ...)                            \
+    {                                                             \
+        .name = (name_), .kind = GPURT_FIELD_##kind_, __VA_ARGS__ \
+    }
 /* Declares it. fields: an array; look: as in gpurt_class_t. */
 #define GPURT_CLASS_DECLARE(name_, plural_, fields_, look_)                                \
     GPURT_CLASS(name_);                                                                    \

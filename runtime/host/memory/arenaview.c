@@ -21,17 +21,14 @@ enum {
     FIELDS
 };
 static const gpurt_field_t fields[FIELDS] = {
-    [HEAP] = {.name = "heap",
-              .kind = GPURT_FIELD_REFERENCE,
-              .words = "heap",
-              .flags = GPURT_FIELD_PARENT},
-    [SLOTS] = {.name = "slots", .kind = GPURT_FIELD_LIMIT},
-    [ARENAS] = {.name = "arenas", .kind = GPURT_FIELD_GAUGE, .of = "slots"},
-    [PIECES] = {.name = "pieces", .kind = GPURT_FIELD_GAUGE},
-    [BYTES] = {.name = "bytes", .kind = GPURT_FIELD_GAUGE, .unit = "B"},
-    [LARGEST] = {.name = "largest_bytes", .kind = GPURT_FIELD_GAUGE, .unit = "B"},
-    [TAKEN] = {.name = "taken_bytes", .kind = GPURT_FIELD_COUNTER, .unit = "B"},
-    [REFUSED] = {.name = "refused", .kind = GPURT_FIELD_FAULT},
+    [HEAP] = GPURT_FIELD("heap", REFERENCE, .words = "heap", .flags = GPURT_FIELD_PARENT),
+    [SLOTS] = GPURT_FIELD("slots", LIMIT),
+    [ARENAS] = GPURT_FIELD("arenas", GAUGE, .of = "slots"),
+    [PIECES] = GPURT_FIELD("pieces", GAUGE),
+    [BYTES] = GPURT_FIELD("bytes", GAUGE, .unit = "B"),
+    [LARGEST] = GPURT_FIELD("largest_bytes", GAUGE, .unit = "B"),
+    [TAKEN] = GPURT_FIELD("taken_bytes", COUNTER, .unit = "B"),
+    [REFUSED] = GPURT_FIELD("refused", FAULT),
 };
 
 /* Arenas of cancelled blocks count until gpurt_arena_source_sweep. */

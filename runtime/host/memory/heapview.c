@@ -43,50 +43,38 @@ enum {
     SIZE_CLASSES,
     FIELDS
 };
-#define FIELD(name_, kind_)                          \
-    {                                                \
-        .name = (name_), .kind = GPURT_FIELD_##kind_ \
-    }
-#define SIZE(name_)                                             \
-    {                                                           \
-        .name = (name_), .kind = GPURT_FIELD_GAUGE, .unit = "B" \
-    }
 static const gpurt_field_t fields[FIELDS] = {
-    [BYTES] = {.name = "bytes", .kind = GPURT_FIELD_LIMIT, .unit = "B"},
-    [LIVE_BYTES] = {.name = "live_bytes",
-                    .kind = GPURT_FIELD_GAUGE,
-                    .unit = "B",
-                    .of = "bytes"},
-    [LIVE] = FIELD("live", GAUGE), /* objects */
-    [CHECKS] = {.name = "checks",
-                .kind = GPURT_FIELD_STATE,
-                .words = "none,off,cheap,full"}, /* by GPURT_CHECKS_*, none: it cannot */
-    [TRACED] = {.name = "traced", .kind = GPURT_FIELD_STATE, .words = "no,yes"},
-    [SLACK] = SIZE("slack_bytes"),     /* of free slots in chunks that belong to a class */
-    [KEPT] = SIZE("kept_bytes"),       /* kept back after their free */
-    [CHUNKS] = FIELD("chunks", GAUGE), /* that have memory: a heap that grows gets more */
-    [FREE_CHUNKS] = FIELD("free_chunks", GAUGE), /* of 64 KiB: in the pool, */
-    [LARGEST_ROW] = FIELD("largest_row", GAUGE), /* ... of them in a row */
-    [LARGE_CHUNKS] = FIELD("large_chunks", GAUGE),
-    [REFUSED] = FIELD("refused", FAULT), /* requests that got NULL */
-    [WRONG] = FIELD("wrong", FAULT),     /* bad frees, and all that was found */
+    [BYTES] = GPURT_FIELD("bytes", LIMIT, .unit = "B"),
+    [LIVE_BYTES] = GPURT_FIELD("live_bytes", GAUGE, .unit = "B", .of = "bytes"),
+    [LIVE] = GPURT_FIELD("live", GAUGE), /* objects */
+    /* by GPURT_CHECKS_*, none: it cannot */
+    [CHECKS] = GPURT_FIELD("checks", STATE, .words = "none,off,cheap,full"),
+    [TRACED] = GPURT_FIELD("traced", STATE, .words = "no,yes"),
+    /* of free slots in chunks that belong to a class */
+    [SLACK] = GPURT_FIELD("slack_bytes", GAUGE, .unit = "B"),
+    [KEPT] = GPURT_FIELD("kept_bytes", GAUGE, .unit = "B"), /* kept back after their free */
+    /* that have memory: a heap that grows gets more */
+    [CHUNKS] = GPURT_FIELD("chunks", GAUGE),
+    [FREE_CHUNKS] = GPURT_FIELD("free_chunks", GAUGE), /* of 64 KiB: in the pool, */
+    [LARGEST_ROW] = GPURT_FIELD("largest_row", GAUGE), /* ... of them in a row */
+    [LARGE_CHUNKS] = GPURT_FIELD("large_chunks", GAUGE),
+    [REFUSED] = GPURT_FIELD("refused", FAULT), /* requests that got NULL */
+    [WRONG] = GPURT_FIELD("wrong", FAULT),     /* bad frees, and all that was found */
     /* Objects by the level of the pool (GPURT_PLACE_*) that served them or took them back, as
      * flushes have told. */
-    [GOT] = FIELD("served_by_thread", COUNTER),
-    [GOT + 1] = FIELD("served_by_warp", COUNTER),
-    [GOT + 2] = FIELD("served_by_block", COUNTER),
-    [GOT + 3] = FIELD("served_by_heap", COUNTER),
-    [PUT] = FIELD("returned_to_thread", COUNTER),
-    [PUT + 1] = FIELD("returned_to_warp", COUNTER),
-    [PUT + 2] = FIELD("returned_to_block", COUNTER),
-    [PUT + 3] = FIELD("returned_to_heap", COUNTER),
-    [MAP_CHUNKS] = FIELD("map_chunks", LIMIT), /* of a cell */
-    [MAP] = {.name = "map", .kind = GPURT_FIELD_CELLS, .count = CELLS},
-    [SIZE_CLASSES] = {.name = "size_classes",
-                      .kind = GPURT_FIELD_MATRIX,
-                      .unit = "B",
-                      .words = "bytes,chunks,live,reusable,fresh",
-                      .count = SIZES},
+    [GOT] = GPURT_FIELD("served_by_thread", COUNTER),
+    [GOT + 1] = GPURT_FIELD("served_by_warp", COUNTER),
+    [GOT + 2] = GPURT_FIELD("served_by_block", COUNTER),
+    [GOT + 3] = GPURT_FIELD("served_by_heap", COUNTER),
+    [PUT] = GPURT_FIELD("returned_to_thread", COUNTER),
+    [PUT + 1] = GPURT_FIELD("returned_to_warp", COUNTER),
+    [PUT + 2] = GPURT_FIELD("returned_to_block", COUNTER),
+    [PUT + 3] = GPURT_FIELD("returned_to_heap", COUNTER),
+    [MAP_CHUNKS] = GPURT_FIELD("map_chunks", LIMIT), /* of a cell */
+    [MAP] = GPURT_FIELD("map", CELLS, .count = CELLS),
+    [SIZE_CLASSES] =
+        GPURT_FIELD("size_classes", MATRIX, .unit = "B",
+                    .words = "bytes,chunks,live,reusable,fresh", .count = SIZES),
 };
 GPURT_STATIC_ASSERT(GPURT_PLACES == 4, "a field each");
 
@@ -104,14 +92,12 @@ enum {
     SITE_FIELDS
 };
 static const gpurt_field_t site_fields[SITE_FIELDS] = {
-    [SITE_HEAP] = {.name = "heap",
-                   .kind = GPURT_FIELD_REFERENCE,
-                   .words = "heap",
-                   .flags = GPURT_FIELD_PARENT},
-    [SITE_TEXT] = FIELD("site", TEXT),
-    [SITE_BYTES] = SIZE("bytes"),
-    [SITE_OBJECTS] = FIELD("objects", GAUGE),
-    [SITE_SAMPLED] = FIELD("sampled", LIMIT),
+    [SITE_HEAP] =
+        GPURT_FIELD("heap", REFERENCE, .words = "heap", .flags = GPURT_FIELD_PARENT),
+    [SITE_TEXT] = GPURT_FIELD("site", TEXT),
+    [SITE_BYTES] = GPURT_FIELD("bytes", GAUGE, .unit = "B"),
+    [SITE_OBJECTS] = GPURT_FIELD("objects", GAUGE),
+    [SITE_SAMPLED] = GPURT_FIELD("sampled", LIMIT),
 };
 GPURT_CLASS_DECLARE(holder, holders, site_fields, NULL);
 

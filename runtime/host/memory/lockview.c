@@ -48,23 +48,20 @@ enum {
     FIELDS
 };
 static const gpurt_field_t fields[FIELDS] = {
-    [NAME] = {.name = "name", .kind = GPURT_FIELD_TEXT},
-    [KIND] = {.name = "kind",
-              .kind = GPURT_FIELD_STATE,
-              .words = "mutex,rwlock,semaphore,latch"},
-    [STATE] = {.name = "state",
-               .kind = GPURT_FIELD_STATE,
-               .words = "free,held,read,written,open,shut,broken,ended"},
-    [BOUND] = {.name = "bound", .kind = GPURT_FIELD_LIMIT},
-    [HOLDERS] = {.name = "holders", .kind = GPURT_FIELD_GAUGE, .of = "bound"},
-    [LEFT] = {.name = "left", .kind = GPURT_FIELD_GAUGE},
-    [WAITERS] = {.name = "waiters", .kind = GPURT_FIELD_GAUGE},
-    [BLOCK] = {.name = "holder_block", .kind = GPURT_FIELD_GAUGE},
-    [THREAD] = {.name = "holder_thread", .kind = GPURT_FIELD_GAUGE},
-    [CONTENDED] = {.name = "contended", .kind = GPURT_FIELD_COUNTER},
-    [LATE] = {.name = "timed_out", .kind = GPURT_FIELD_COUNTER},
-    [STOPPED] = {.name = "cancelled", .kind = GPURT_FIELD_COUNTER},
-    [DIED] = {.name = "owner_died", .kind = GPURT_FIELD_FAULT},
+    [NAME] = GPURT_FIELD("name", TEXT),
+    [KIND] = GPURT_FIELD("kind", STATE, .words = "mutex,rwlock,semaphore,latch"),
+    [STATE] = GPURT_FIELD("state", STATE,
+                          .words = "free,held,read,written,open,shut,broken,ended"),
+    [BOUND] = GPURT_FIELD("bound", LIMIT),
+    [HOLDERS] = GPURT_FIELD("holders", GAUGE, .of = "bound"),
+    [LEFT] = GPURT_FIELD("left", GAUGE),
+    [WAITERS] = GPURT_FIELD("waiters", GAUGE),
+    [BLOCK] = GPURT_FIELD("holder_block", GAUGE),
+    [THREAD] = GPURT_FIELD("holder_thread", GAUGE),
+    [CONTENDED] = GPURT_FIELD("contended", COUNTER),
+    [LATE] = GPURT_FIELD("timed_out", COUNTER),
+    [STOPPED] = GPURT_FIELD("cancelled", COUNTER),
+    [DIED] = GPURT_FIELD("owner_died", FAULT),
 };
 
 /* What a look is given. */
@@ -146,14 +143,11 @@ enum {
     PHASER_FIELDS
 };
 static const gpurt_field_t phaser_fields[PHASER_FIELDS] = {
-    [PHASER_NAME] = {.name = "name", .kind = GPURT_FIELD_TEXT},
-    [PHASER_STATE] = {.name = "state",
-                      .kind = GPURT_FIELD_STATE,
-                      .words = "whole,member_lost,broken"},
-    [PHASER_MEMBERS] = {.name = "members", .kind = GPURT_FIELD_LIMIT},
-    [PHASER_ARRIVED] = {.name = "arrived", .kind = GPURT_FIELD_GAUGE, .of = "members"},
-    [PHASER_PHASES] = {.name = "phases",
-                       .kind = GPURT_FIELD_COUNTER}, /* begins anew after 2^20 */
+    [PHASER_NAME] = GPURT_FIELD("name", TEXT),
+    [PHASER_STATE] = GPURT_FIELD("state", STATE, .words = "whole,member_lost,broken"),
+    [PHASER_MEMBERS] = GPURT_FIELD("members", LIMIT),
+    [PHASER_ARRIVED] = GPURT_FIELD("arrived", GAUGE, .of = "members"),
+    [PHASER_PHASES] = GPURT_FIELD("phases", COUNTER), /* begins anew after 2^20 */
 };
 
 /* Of the phase that runs. Until its count is set up, the word has the arrivals alone. */

@@ -25,51 +25,37 @@ enum {
     FIELDS
 };
 
-#define HEAP_FIELD                                                      \
-    {                                                                   \
-        .name = "heap", .kind = GPURT_FIELD_REFERENCE, .words = "heap", \
-        .flags = GPURT_FIELD_PARENT                                     \
-    }
-#define FIELD(name_, kind_)                          \
-    {                                                \
-        .name = (name_), .kind = GPURT_FIELD_##kind_ \
-    }
-#define FULL(name_, of_)                                        \
-    {                                                           \
-        .name = (name_), .kind = GPURT_FIELD_GAUGE, .of = (of_) \
-    }
-
 static const gpurt_field_t ref_fields[REF_FIELDS] = {
-    [HEAP] = HEAP_FIELD,
-    [ROOM] = FIELD("records", LIMIT),
-    [LIVE] = FULL("objects", "records"),
-    [GONE] = FIELD("freed", COUNTER),
-    [REFUSED] = FIELD("refused", FAULT),
-    [WRONG] = FIELD("wrong", FAULT),
+    [HEAP] = GPURT_FIELD("heap", REFERENCE, .words = "heap", .flags = GPURT_FIELD_PARENT),
+    [ROOM] = GPURT_FIELD("records", LIMIT),
+    [LIVE] = GPURT_FIELD("objects", GAUGE, .of = "records"),
+    [GONE] = GPURT_FIELD("freed", COUNTER),
+    [REFUSED] = GPURT_FIELD("refused", FAULT),
+    [WRONG] = GPURT_FIELD("wrong", FAULT),
 };
 static const gpurt_field_t retired_fields[FIELDS] = {
-    [HEAP] = HEAP_FIELD,
-    [ROOM] = FIELD("slots", LIMIT),
-    [LIVE] = FIELD("waiting", GAUGE),
-    [GONE] = FIELD("freed", COUNTER),
-    [REFUSED] = FIELD("refused", FAULT),
-    [WRONG] = FIELD("wrong", FAULT),
-    [OPEN] = FULL("open", "slots"),
-    [MADE] = FIELD("taken_in", COUNTER),
-    [TURN] = FIELD("epoch", COUNTER),
-    [LEFT] = FIELD("abandoned", COUNTER),
+    [HEAP] = GPURT_FIELD("heap", REFERENCE, .words = "heap", .flags = GPURT_FIELD_PARENT),
+    [ROOM] = GPURT_FIELD("slots", LIMIT),
+    [LIVE] = GPURT_FIELD("waiting", GAUGE),
+    [GONE] = GPURT_FIELD("freed", COUNTER),
+    [REFUSED] = GPURT_FIELD("refused", FAULT),
+    [WRONG] = GPURT_FIELD("wrong", FAULT),
+    [OPEN] = GPURT_FIELD("open", GAUGE, .of = "slots"),
+    [MADE] = GPURT_FIELD("taken_in", COUNTER),
+    [TURN] = GPURT_FIELD("epoch", COUNTER),
+    [LEFT] = GPURT_FIELD("abandoned", COUNTER),
 };
 static const gpurt_field_t gc_fields[FIELDS] = {
-    [HEAP] = HEAP_FIELD,
-    [ROOM] = FIELD("entries", LIMIT),
-    [LIVE] = FULL("objects", "entries"),
-    [GONE] = FIELD("freed", COUNTER),
-    [REFUSED] = FIELD("refused", FAULT),
-    [WRONG] = FIELD("wrong", FAULT),
-    [OPEN] = FIELD("open", GAUGE),
-    [MADE] = FIELD("allocated", COUNTER),
-    [TURN] = FIELD("cycle", COUNTER),
-    [LEFT] = FIELD("promoted", COUNTER),
+    [HEAP] = GPURT_FIELD("heap", REFERENCE, .words = "heap", .flags = GPURT_FIELD_PARENT),
+    [ROOM] = GPURT_FIELD("entries", LIMIT),
+    [LIVE] = GPURT_FIELD("objects", GAUGE, .of = "entries"),
+    [GONE] = GPURT_FIELD("freed", COUNTER),
+    [REFUSED] = GPURT_FIELD("refused", FAULT),
+    [WRONG] = GPURT_FIELD("wrong", FAULT),
+    [OPEN] = GPURT_FIELD("open", GAUGE),
+    [MADE] = GPURT_FIELD("allocated", COUNTER),
+    [TURN] = GPURT_FIELD("cycle", COUNTER),
+    [LEFT] = GPURT_FIELD("promoted", COUNTER),
 };
 
 static bool table_look(gpurt_viewer_t *v, const void *object, bool due, uint64_t *values);

@@ -43,31 +43,23 @@ enum {
     MAP,
     FIELDS
 };
-#define FIELD(name_, kind_)                          \
-    {                                                \
-        .name = (name_), .kind = GPURT_FIELD_##kind_ \
-    }
-#define SIZE(name_, kind_)                                        \
-    {                                                             \
-        .name = (name_), .kind = GPURT_FIELD_##kind_, .unit = "B" \
-    }
 static const gpurt_field_t fields[FIELDS] = {
-    [NAME] = FIELD("name", TEXT),
-    [FIT] = {.name = "fit", .kind = GPURT_FIELD_STATE, .words = "first,best,worst"},
-    [GRANULE] = SIZE("granule", LIMIT),
-    [BYTES] = SIZE("bytes", LIMIT),
-    [USED] = {.name = "used_bytes", .kind = GPURT_FIELD_GAUGE, .unit = "B", .of = "bytes"},
-    [LARGEST] = SIZE("largest_free_bytes", GAUGE),
-    [HOLES] = FIELD("holes", GAUGE),
-    [BLOCKS] = FIELD("blocks", GAUGE),
-    [FULL] = FIELD("full", FAULT),             /* requests that found too little free, */
-    [FRAGMENTED] = FIELD("fragmented", FAULT), /* ... or not in a row, */
-    [REFUSED] = FIELD("refused", FAULT),       /* ... or were refused for another reason */
-    [WRONG] = FIELD("wrong", FAULT),           /* pointers that were no block */
-    [STUCK] = FIELD("not_in_place", COUNTER),  /* resizes that moved, merges refused */
-    [RACES] = FIELD("races", COUNTER),         /* places that another lane took first */
-    [LOOKING] = FIELD("looking", GAUGE),       /* warps that look for a place */
-    [MAP] = {.name = "map", .kind = GPURT_FIELD_CELLS, .count = CELLS},
+    [NAME] = GPURT_FIELD("name", TEXT),
+    [FIT] = GPURT_FIELD("fit", STATE, .words = "first,best,worst"),
+    [GRANULE] = GPURT_FIELD("granule", LIMIT, .unit = "B"),
+    [BYTES] = GPURT_FIELD("bytes", LIMIT, .unit = "B"),
+    [USED] = GPURT_FIELD("used_bytes", GAUGE, .unit = "B", .of = "bytes"),
+    [LARGEST] = GPURT_FIELD("largest_free_bytes", GAUGE, .unit = "B"),
+    [HOLES] = GPURT_FIELD("holes", GAUGE),
+    [BLOCKS] = GPURT_FIELD("blocks", GAUGE),
+    [FULL] = GPURT_FIELD("full", FAULT), /* requests that found too little free, */
+    [FRAGMENTED] = GPURT_FIELD("fragmented", FAULT), /* ... or not in a row, */
+    [REFUSED] = GPURT_FIELD("refused", FAULT), /* ... or were refused for another reason */
+    [WRONG] = GPURT_FIELD("wrong", FAULT),     /* pointers that were no block */
+    [STUCK] = GPURT_FIELD("not_in_place", COUNTER), /* resizes that moved, merges refused */
+    [RACES] = GPURT_FIELD("races", COUNTER),   /* places that another lane took first */
+    [LOOKING] = GPURT_FIELD("looking", GAUGE), /* warps that look for a place */
+    [MAP] = GPURT_FIELD("map", CELLS, .count = CELLS),
 };
 
 /* ---- a look -------------------------------------------------------------------------- */

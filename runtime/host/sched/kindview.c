@@ -17,15 +17,13 @@ enum {
     FIELDS
 };
 static const gpurt_field_t fields[FIELDS] = {
-    [EXECUTOR] = {.name = "executor",
-                  .kind = GPURT_FIELD_REFERENCE,
-                  .words = "executor",
-                  .flags = GPURT_FIELD_PARENT},
-    [NAME] = {.name = "name", .kind = GPURT_FIELD_TEXT},
-    [RUNNING] = {.name = "running", .kind = GPURT_FIELD_GAUGE}, /* warps in a body of it */
-    [RUNS] = {.name = "runs", .kind = GPURT_FIELD_COUNTER},
-    [USEFUL] = {.name = "useful_cycles", .kind = GPURT_FIELD_COUNTER},
-    [LONGEST] = {.name = "longest_cycles", .kind = GPURT_FIELD_PEAK}, /* of one body */
+    [EXECUTOR] = GPURT_FIELD("executor", REFERENCE, .words = "executor",
+                             .flags = GPURT_FIELD_PARENT),
+    [NAME] = GPURT_FIELD("name", TEXT),
+    [RUNNING] = GPURT_FIELD("running", GAUGE), /* warps in a body of it */
+    [RUNS] = GPURT_FIELD("runs", COUNTER),
+    [USEFUL] = GPURT_FIELD("useful_cycles", COUNTER),
+    [LONGEST] = GPURT_FIELD("longest_cycles", PEAK), /* of one body */
 };
 GPURT_STATIC_ASSERT((int)FIELDS == (int)GPURT_EYES_KIND, "a value each");
 GPURT_CLASS_DECLARE(task_kind, task_kinds, fields, NULL);

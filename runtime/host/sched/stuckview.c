@@ -31,24 +31,20 @@ enum {
     FIELDS
 };
 static const gpurt_field_t fields[FIELDS] = {
-    [EXECUTOR] = {.name = "executor",
-                  .kind = GPURT_FIELD_REFERENCE,
-                  .words = "executor",
-                  .flags = GPURT_FIELD_PARENT},
-    [NAME] = {.name = "name", .kind = GPURT_FIELD_TEXT},
-    [WHY] = {.name = "why",
-             .kind = GPURT_FIELD_STATE,
-             .words = "runs,held,awaits_children,awaits_task"}, /* gpurt_stuck_why_t */
-    [LEVEL] = {.name = "level", .kind = GPURT_FIELD_GAUGE},
-    [ROW] = {.name = "row", .kind = GPURT_FIELD_GAUGE}, /* of the pool */
-    [SM] = {.name = "sm", .kind = GPURT_FIELD_GAUGE},   /* this and the next two: of one */
-    [BLOCK] = {.name = "block", .kind = GPURT_FIELD_GAUGE}, /* ... that runs */
-    [WARP] = {.name = "warp", .kind = GPURT_FIELD_GAUGE},
-    [SINCE] = {.name = "since", .kind = GPURT_FIELD_TIME}, /* or longer */
-    [WAITS_FOR] = {.name = "waits_for",
-                   .kind = GPURT_FIELD_REFERENCE,
-                   .words = "stuck_task"},
-    [AWAITED] = {.name = "awaited_by", .kind = GPURT_FIELD_GAUGE}, /* tasks */
+    [EXECUTOR] = GPURT_FIELD("executor", REFERENCE, .words = "executor",
+                             .flags = GPURT_FIELD_PARENT),
+    [NAME] = GPURT_FIELD("name", TEXT),
+    [WHY] = GPURT_FIELD(
+        "why", STATE,
+        .words = "runs,held,awaits_children,awaits_task"), /* gpurt_stuck_why_t */
+    [LEVEL] = GPURT_FIELD("level", GAUGE),
+    [ROW] = GPURT_FIELD("row", GAUGE),     /* of the pool */
+    [SM] = GPURT_FIELD("sm", GAUGE),       /* this and the next two: of one */
+    [BLOCK] = GPURT_FIELD("block", GAUGE), /* ... that runs */
+    [WARP] = GPURT_FIELD("warp", GAUGE),
+    [SINCE] = GPURT_FIELD("since", TIME), /* or longer */
+    [WAITS_FOR] = GPURT_FIELD("waits_for", REFERENCE, .words = "stuck_task"),
+    [AWAITED] = GPURT_FIELD("awaited_by", GAUGE), /* tasks */
 };
 GPURT_CLASS_DECLARE(stuck_task, stuck_tasks, fields, NULL);
 
