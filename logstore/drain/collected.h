@@ -25,7 +25,7 @@ typedef struct gplog_collected {
 void gplog_collected_add(gplog_collected_t *c, const gpurt_row_t *row, uint32_t count);
 void gplog_collected_join(gplog_collected_t *c, const gplog_collected_t *more);
 
-/* How much a collector lacks, by its state: cupti/core/trouble.h makes these. */
+/* How much a collector lacks, by its state: cupti/base/trouble.h makes these. */
 typedef enum gplog_collector_rank {
     GPLOG_COLLECTOR_ON = 0,
     GPLOG_COLLECTOR_PART = 1, /* "on; what is missing"; or its state has no text */

@@ -39,8 +39,7 @@ enum {
     GPURT_MODEL_WORDS = 32,
     GPURT_MODEL_DEVICES = 8, /* whose activity is known */
     GPURT_MODEL_KERNEL_NAME = 192,
-    GPURT_MODEL_STATE =
-        864, /* of a collector: as long as they become (cupti/core/trouble.h) */
+    GPURT_MODEL_STATE = 864,       /* of a collector: as long as they become (trouble.h) */
     GPURT_MODEL_FRAMES = 640,      /* of who launched one */
     GPURT_MODEL_RUNNING = 32,      /* launches that have not ended */
     GPURT_MODEL_LINE_CELLS = 8192, /* samples of warps: by instruction and reason */
