@@ -10,6 +10,12 @@
 
 #include "stage.h"
 
+#include <unistd.h>
+
+enum {
+    SEEDS_PATIENCE_S = 60 /* for one seed: the last number that is printed hangs */
+};
+
 typedef struct seeds {
     uint32_t seed, first, count;
     bool begun;
@@ -32,11 +38,13 @@ static inline bool seeds_next(seeds_t *s, uint32_t pct)
         s->seed++;
     }
     s->begun = true;
+    alarm(0);
     if (s->seed - s->first >= s->count)
         return false;
     options.cpu.seed = s->seed;
     options.cpu.schedule = s->seed % pct ? GPURT_SCHEDULE_RANDOM : GPURT_SCHEDULE_PCT;
     fprintf(stderr, "\r%u ", s->seed); /* which one it was, when it fails */
+    alarm(SEEDS_PATIENCE_S);
     OK(gpurt_open(&options, &rt, &err));
     return true;
 }

@@ -27,6 +27,16 @@ static void pipes_run(uint32_t seed)
     channel_storm(seed % CHANNEL_SIZES, 1u << seed / 3 % 7, policy, flags, mode, one, 5);
 }
 
+/* More senders than a small channel holds, each dropping the oldest: by priorities, where one that
+ * claims in vain without a pause keeps the others from running. */
+static void oldest_run(uint32_t seed)
+{
+    const gpurt_launch_t crowd = {.grid = {2 + seed % 2, 1, 1}, .block = {66, 1, 1}};
+
+    channel_storm(seed % CHANNEL_SIZES, 1u << seed / 2 % 3, GPURT_CHANNEL_DROP_OLDEST,
+                  seed % 2, CHANNEL_PART, crowd, 1 + seed % 5);
+}
+
 /* A report of lanes that wait for each other names the channels and the lines. */
 static void knot_is_told(void)
 {
@@ -57,6 +67,8 @@ int main(int argc, char **argv)
             storms_run(s.seed / 4);
         if (s.seed % 4 == 2)
             pipes_run(s.seed / 4);
+        if (s.seed % 6 == 3)
+            oldest_run(s.seed / 6);
         if (s.seed % 16 == 1)
             channel_urgent_storm((gpurt_launch_t){.grid = {2, 1, 1}, .block = {64, 1, 1}});
     }

@@ -110,9 +110,19 @@ GPURT_DEV void gpurt_channel_get(const gpurt_channel_t *c, uint32_t group, bool 
 
 /* ---- waiting ------------------------------------------------------------------------- */
 
+/* The oldest message makes room; where receivers and other senders have them all, room comes soon.
+ * Claims made in vain hide each other's credits, for ever if nobody pauses. */
+GPURT_DEV int32_t gpurt_channel_oldest(gpurt_channel_wait_t *w, uint64_t sent)
+{
+    if (gpurt_channel_credits(sent) > 0)
+        return GPURT_CHANNEL_MAKE_ROOM;
+    gpurt_channel_wait_pause(w);
+    return GPURT_CHANNEL_AGAIN;
+}
+
 /* It is full: what becomes of the messages of so many lanes. relaxed: statistics */
 GPURT_DEV int32_t gpurt_channel_full(const gpurt_channel_t *c, gpurt_channel_wait_t *w,
-                                     uint32_t n)
+                                     uint32_t n, uint64_t sent)
 {
     gpurt_channel_words_t *words = c->words;
 
@@ -125,7 +135,7 @@ GPURT_DEV int32_t gpurt_channel_full(const gpurt_channel_t *c, gpurt_channel_wai
         return GPURT_E_DROPPED;
     }
     if (w->ns == UINT64_MAX && c->policy == GPURT_CHANNEL_DROP_OLDEST)
-        return GPURT_CHANNEL_MAKE_ROOM;
+        return gpurt_channel_oldest(w, sent);
     return gpurt_channel_wait_pass(w);
 }
 
@@ -179,7 +189,7 @@ GPURT_DEVN int32_t gpurt_channel_await_room(gpurt_channel_call_t *call, uint32_t
         } else if (gpurt_channel_room(c, sent, taken) > 0) {
             answer = GPURT_CHANNEL_GO;
         } else if (gpurt_channel_between(sent, taken) >= c->capacity) {
-            answer = gpurt_channel_full(c, &w, n);
+            answer = gpurt_channel_full(c, &w, n, sent);
         } else { /* a credit is on its way */
             gpurt_channel_wait_pause(&w);
             answer = GPURT_CHANNEL_AGAIN;
