@@ -16,6 +16,12 @@ FLOORS = {
     "runtime/host/": 4,
     "kernels/": 4,
     "cupti/": 5,
+    "cupti/base/": 5.1,  # tenths: the order of folders of one floor
+    "cupti/records/": 5.2,
+    "cupti/callers/": 5.2,
+    "cupti/launches/": 5.3,
+    "cupti/lines/": 5.3,
+    "cupti/core/": 5.4,
     "logstore/": 5,
     "postmortem/": 5,
     "tui/common/": 6,
