@@ -4,6 +4,7 @@
 
   run.py [--all] [ID...]    every mutant, or those named
   run.py --part             the quick ones, which `./dev test` runs
+  run.py --share K/N        the K-th of N equal shares of the table, which takes hours as a whole
   run.py --list             what there is
 
 mutants.tsv holds a mutant a line: id, flags, place, text, replacement, tests. The place is a file's name without its
@@ -246,10 +247,18 @@ def judge_all(tree, rows):
     return 1 if unnoticed else 0
 
 
+def share_of(text):
+    found = re.fullmatch(r"([1-9]\d*)/([1-9]\d*)", text)
+    if not found or int(found[1]) > int(found[2]):
+        raise argparse.ArgumentTypeError(f"{text}: K/N, of 1 <= K <= N")
+    return int(found[1]), int(found[2])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--all", action="store_true", help="every mutant (the default)")
     parser.add_argument("--part", action="store_true", help="the quick ones")
+    parser.add_argument("--share", type=share_of, metavar="K/N", help="the K-th of N equal shares of the table")
     parser.add_argument("--list", action="store_true", help="print the table's ids, places and tests")
     parser.add_argument("--check", action="store_true", help="only see that each has its place in the sources")
     parser.add_argument("ids", nargs="*", metavar="ID")
@@ -262,6 +271,9 @@ def main():
         rows = [row for row in rows if row["id"] in words.ids]
     elif words.part:
         rows = [row for row in rows if "part" in row["flags"]]
+    elif words.share:
+        share, shares = words.share
+        rows = rows[len(rows) * (share - 1) // shares : len(rows) * share // shares]
     if words.list:
         for row in rows:
             print(f"{row['id']:28} {row['place']:36} {row['tests']}")
