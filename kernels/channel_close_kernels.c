@@ -5,6 +5,7 @@
 #include <gpurt/channel.h>
 #include <gpurt/device.h>
 #include <gpurt/segring.h>
+#include <gpurt/unbounded.h>
 
 GPURT_KERNEL(gpurt_channel_close_one, gpurt_channel_t, p)
 {
@@ -26,4 +27,22 @@ GPURT_KERNEL(gpurt_segring_close_one, gpurt_segring_t, p)
     if (gpurt_global_id() == 0) /* relaxed: as above */
         gpurt_store_relaxed_dev_u32((uint32_t *)&p->words->desk.xanswer,
                                     (uint32_t)gpurt_segring_close(p));
+}
+
+GPURT_KERNEL(gpurt_unbounded_close_one, gpurt_unbounded_t, p)
+{
+    if (gpurt_global_id() == 0) /* relaxed: as above */
+        gpurt_store_relaxed_dev_u32((uint32_t *)&p->words->desk.xanswer,
+                                    (uint32_t)gpurt_unbounded_close(p));
+}
+
+/* relaxed: no kernel uses it */
+GPURT_KERNEL(gpurt_unbounded_free_all, gpurt_unbounded_t, p)
+{
+    for (uint32_t i = gpurt_global_id(); i < p->row_count; i += GPURT_WARP_SIZE) {
+        uint64_t row = gpurt_load_relaxed_dev_u64(&p->rows[i]);
+
+        if (gpurt_unbounded_place(row))
+            gpurt_heap_free(&p->heap, gpurt_unbounded_at(p, gpurt_unbounded_place(row)));
+    }
 }

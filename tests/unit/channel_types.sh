@@ -12,6 +12,7 @@ cat >right.c <<'END'
 #include <gpurt/broadcast.h>
 #include <gpurt/channel.h>
 #include <gpurt/device.h>
+#include <gpurt/unbounded.h>
 #ifndef CAPACITY
 #define CAPACITY 64
 #endif
@@ -24,8 +25,10 @@ struct alike {
 GPURT_CHANNEL(orders, struct order, CAPACITY);
 GPURT_BROADCAST(news, struct order, CAPACITY);
 GPURT_BROADCAST(words, uint32_t, 8);
+GPURT_UNBOUNDED(backlog, struct order);
 struct args {
     orders_t orders;
+    backlog_t backlog;
     news_t news;
     uint32_t *sum;
 };
@@ -68,12 +71,19 @@ GPURT_KERNEL(k, struct args, p)
         gpurt_reader_try_read(&r, &got) == GPURT_OK && gpurt_reader_lag(&r) + gpurt_reader_lost(&r) == 0)
         *p->sum += 100 * got.pieces;
     (void)gpurt_reader_leave(&r);
+    (void)gpurt_post(&p->backlog, &one);
+    (void)gpurt_post_for(&p->backlog, many, 1000);
+    (void)gpurt_try_post(&p->backlog, &many[1]);
+    if (gpurt_fetch(&p->backlog, &got) == GPURT_OK && gpurt_fetch_for(&p->backlog, &got, 1000) == GPURT_OK &&
+        gpurt_try_fetch(&p->backlog, &got) == GPURT_OK)
+        *p->sum += 1000 * got.pieces;
 }
 
 #if !GPURT_ON_CUDA
 #include <gpurt/broadcasts.h>
 #include <gpurt/channels.h>
 #include <gpurt/gpurt.h>
+#include <gpurt/unboundeds.h>
 #include <stdio.h>
 
 int main(void)
@@ -82,12 +92,14 @@ int main(void)
     gpurt_channel_status_t status;
     gpurt_error_t err;
     struct args args;
+    gpurt_heap_t heap;
     uint32_t sum = 0;
     gpurt_t *rt;
 
     args.sum = &sum;
     if (gpurt_open(NULL, &rt, &err) || gpurt_make_channel(rt, &args.orders, NULL, &err) ||
-        gpurt_make_broadcast(rt, &args.news, NULL, &err) ||
+        gpurt_make_broadcast(rt, &args.news, NULL, &err) || gpurt_heap_create(rt, NULL, &heap, &err) ||
+        gpurt_make_unbounded(rt, &args.backlog, &heap, NULL, &err) ||
         gpurt_launch(rt, &launch, k, &args, &err) || gpurt_sync(rt, &err) ||
         gpurt_channel_status(rt, &args.orders.channel, &status, &err)) {
         fprintf(stderr, "%s\n", err.text);
@@ -95,7 +107,8 @@ int main(void)
     }
     printf("%u, %s, %u slots of %u bytes\n", sum, status.name, status.capacity, status.bytes);
     if (gpurt_channel_destroy(rt, &args.orders.channel, &err) ||
-        gpurt_broadcast_destroy(rt, &args.news.broadcast, &err) || gpurt_close(rt, &err))
+        gpurt_broadcast_destroy(rt, &args.news.broadcast, &err) ||
+        gpurt_unbounded_destroy(rt, &args.backlog.unbounded, &err) || gpurt_close(rt, &err))
         return 1;
     return 0;
 }
@@ -124,6 +137,7 @@ for compiler in "${@:2}"; do
     type='messages have another type'
     refused "$type" WRONG '(void)gpurt_send(&p->orders, &word)'
     refused "$type" WRONG '(void)gpurt_publish(&p->news, &word)'
+    refused "$type" WRONG '(void)gpurt_post(&p->backlog, &word)'
     [[ $compiler != *nvcc ]] || continue # which takes seconds
     refused "$type" WRONG '(void)gpurt_try_send(&p->orders, &other)'
     refused "$type" WRONG '(void)gpurt_receive(&p->orders, &word)'
@@ -135,5 +149,5 @@ for compiler in "${@:2}"; do
     case $compiler in *++*) language=c++ ;; *) language=c ;; esac
     "$compiler" -x "$language" -I"$root/runtime/include" right.c -x none "$library" -lpthread -ldl -lm -o run
     GPURT_BACKEND=cpu ./run >said 2>&1 || fail "$compiler: ends with $?: $(<said)"
-    grep -qxF '617, orders, 64 slots of 8 bytes' said || fail "$compiler: $(<said)"
+    grep -qxF '6617, orders, 64 slots of 8 bytes' said || fail "$compiler: $(<said)"
 done

@@ -506,8 +506,12 @@ static gpurt_status_t cuda_event_elapsed_ns(void *self, void *from, void *to, ui
 
 /* Kernels of the runtime's own: nothing else pulls their CUDA halves out of the archive. */
 __attribute__((used)) static const void *const *const service_kernels[] = {
-    &gpurt_cuda_gpurt_broadcast_close_one, &gpurt_cuda_gpurt_channel_close_one,
-    &gpurt_cuda_gpurt_segring_close_one, &gpurt_cuda_gpurt_epochs_sweep_all,
+    &gpurt_cuda_gpurt_broadcast_close_one,
+    &gpurt_cuda_gpurt_channel_close_one,
+    &gpurt_cuda_gpurt_segring_close_one,
+    &gpurt_cuda_gpurt_unbounded_close_one,
+    &gpurt_cuda_gpurt_unbounded_free_all,
+    &gpurt_cuda_gpurt_epochs_sweep_all,
     &gpurt_cuda_gpurt_gc_reset};
 
 const gpurt_backend_ops_t gpurt_backend_cuda = {
