@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Channels as objects of the log: live, as JSON, full with senders that wait; as text when they have ended.
-# Broadcasts and rings of segments likewise, when they have ended.
+# Broadcasts, rings of segments and unbounded channels likewise, when they have ended.
 # Arguments: folder of the programs, the program that hangs over two channels, the example of each.
 set -euo pipefail
-bin=$1 app=$2 stages=$3 ticker=$4 hail=$5
+bin=$1 app=$2 stages=$3 ticker=$4 hail=$5 tree=$6
 root=$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../..
 # shellcheck source=tests/scratch.sh
 . "$root/tests/scratch.sh"
@@ -43,3 +43,8 @@ GPURT_HEAP_VIEW=20 "$bin/gpurt-record" -q -o hail.gplog -- "$hail" 300 >/dev/nul
 "$bin/gpurt-log" cat hail.gplog >hail.txt
 text='segring 1: name hail, state closed, policy block, capacity 1048576 B, used 0 B, depth 0, reserved 300, read 300, lost 0, torn 0, aborted 0'
 grep -qF -- "$text" hail.txt || fail "no '$text' in $(cat hail.txt)"
+
+GPURT_HEAP_VIEW=20 "$bin/gpurt-record" -q -o tree.gplog -- "$tree" 8 >/dev/null
+"$bin/gpurt-log" cat tree.gplog >tree.txt
+text='unbounded 1: name nodes, state closed, policy fail, segments most 16384, segments 1, memory 1040 B, depth 0, message 8 B, sent 511, received 511, dropped 0'
+grep -qF -- "$text" tree.txt || fail "no '$text' in $(cat tree.txt)"
