@@ -3,6 +3,7 @@
 
 #include "check.h"
 #include "cupti_app.h"
+#include "forked.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -92,7 +93,7 @@ void hard_fork(void)
     begin = fake->time();
     pid = fork();
     if (pid == 0)
-        exit(0); /* with its parent's exit handlers, and without its threads */
+        forked_exit(0); /* with its parent's exit handlers, and without its threads */
     CHECK_EQ(waitpid(pid, &status, 0), pid);
     CHECK_EQ(status, 0);
     CHECK_MSG(fake->time() - begin < 2000000000,
@@ -115,7 +116,7 @@ void hard_fork_on(void)
         CHECK_EQ(fake->use_all(), 0); /* nobody reads them */
         launch_step(0);
         rest(1500);
-        exit(0);
+        forked_exit(0);
     }
     CHECK(pid > 0);
     kernels(0, 1000);

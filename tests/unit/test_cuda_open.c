@@ -6,6 +6,7 @@
 #include "check.h"
 #include "cuda_end_kernel.h"
 #include "fake_cuda.h"
+#include "forked.h"
 
 #include <gpurt/panic.h>
 
@@ -410,7 +411,7 @@ static void test_forked(void)
     pid = fork();
     if (pid == 0) {
         in_child(rt);
-        exit(0);
+        forked_exit(0);
     }
     CHECK(waitpid(pid, &status, 0) == pid && status == 0);
     CHECK_EQ(gpurt_close(rt, &err), GPURT_OK);
@@ -433,7 +434,7 @@ static void test_forked_without_gpu(void)
         pid = fork();
         if (pid == 0) {
             CHECK_MSG(gpurt_open(NULL, &rt, &err) == GPURT_OK, "%s", err.text);
-            exit(0);
+            forked_exit(0);
         }
         _exit(waitpid(pid, &status, 0) == pid && status == 0 ? 0 : 1);
     }

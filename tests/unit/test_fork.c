@@ -3,6 +3,7 @@
  * the threads that it waited for are its parent's. Each case is a program of its own that opens
  * gpurt and forks; a child that hangs is ended by its alarm. `test_fork CASE` runs one of them. */
 #include "../check.h"
+#include "../forked.h"
 #include "../kernels/fork_kernels.h"
 #include "../must.h"
 
@@ -89,7 +90,7 @@ static void child(const char *name, void (*work)(void))
     if (pid == 0) {
         alarm(PATIENCE_S);
         work();
-        exit(0);
+        forked_exit(0);
     }
     child_awaited(name, pid);
 }
@@ -494,7 +495,7 @@ static void daemonized(void)
         alarm(PATIENCE_S); /* is not inherited */
         another_life();
         CHECK_EQ(write(ends[1], "y", 1), 1);
-        exit(0);
+        forked_exit(0);
     }
     close(ends[1]);
     child_awaited("a program that calls daemon()", pid);
