@@ -4,6 +4,7 @@
  * or panic in the middle; handles that are wrong; games whose histories could have happened. */
 #include "../kernels/broadcast_stage.h"
 #include "stage_parts.h"
+#include "stage_trace.h"
 
 /* ---- one call after the other --------------------------------------------------------- */
 
@@ -20,26 +21,11 @@ static gpurt_reader_t *readers_get(void)
 static void trace_on(const gpurt_broadcast_t *b, const broadcast_step_t *steps,
                      uint32_t count)
 {
-    broadcast_stage_t s = {.launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}}};
-    broadcast_step_t done[32];
+    broadcast_stage_t s = {0};
 
-    CHECK(count <= 32);
     s.args.broadcast = *b;
     s.args.readers = readers_get();
-    s.args.step_count = count;
-    s.args.steps = (broadcast_step_t *)stage_zeros(count * sizeof *steps);
-    memcpy(done, steps, count * sizeof *steps);
-    for (uint32_t i = 0; i < count; i++)
-        done[i].found = 0;
-    OK(gpurt_copy(rt, 0, s.args.steps, done, count * sizeof *steps, &err));
-    RUN(&s, broadcast_trace);
-    stage_read(done, s.args.steps, count * sizeof *steps);
-    for (uint32_t i = 0; i < count; i++)
-        CHECK_MSG(done[i].answer == steps[i].answer && done[i].found == steps[i].found,
-                  "step %u: %s and %llu, not %s and %llu", i,
-                  gpurt_status_name(done[i].answer), (unsigned long long)done[i].found,
-                  gpurt_status_name(steps[i].answer), (unsigned long long)steps[i].found);
-    CHECK_EQ(gpurt_mem_destroy(rt, s.args.steps), GPURT_OK);
+    STAGE_TRACE(&s, broadcast_trace, steps, count);
 }
 #define TRACE(broadcast, ...)                                                    \
     do {                                                                         \

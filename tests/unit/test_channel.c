@@ -4,6 +4,7 @@
  * handles that are wrong; games whose histories are those of a queue. */
 #include "../kernels/channel_stage.h"
 #include "stage_parts.h"
+#include "stage_trace.h"
 
 static const gpurt_launch_t storm_shape = {.grid = {4, 1, 1}, .block = {128, 1, 1}};
 
@@ -11,26 +12,11 @@ static const gpurt_launch_t storm_shape = {.grid = {4, 1, 1}, .block = {128, 1, 
 
 static void trace_on(const gpurt_channel_t *c, const channel_step_t *steps, uint32_t count)
 {
-    channel_stage_t s = {.launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}}};
-    channel_step_t done[32];
+    channel_stage_t s = {0};
 
-    CHECK(count <= 32);
     s.args.channel = s.args.two.channel = *c;
     s.args.mode = c->flags & GPURT_CHANNEL_PAIR;
-    s.args.step_count = count;
-    s.args.steps = (channel_step_t *)stage_zeros(count * sizeof *steps);
-    memcpy(done, steps, count * sizeof *steps);
-    for (uint32_t i = 0; i < count; i++)
-        done[i].found = 0;
-    OK(gpurt_copy(rt, 0, s.args.steps, done, count * sizeof *steps, &err));
-    RUN(&s, channel_trace);
-    stage_read(done, s.args.steps, count * sizeof *steps);
-    for (uint32_t i = 0; i < count; i++)
-        CHECK_MSG(done[i].answer == steps[i].answer && done[i].found == steps[i].found,
-                  "step %u: %s and %llu, not %s and %llu", i,
-                  gpurt_status_name(done[i].answer), (unsigned long long)done[i].found,
-                  gpurt_status_name(steps[i].answer), (unsigned long long)steps[i].found);
-    CHECK_EQ(gpurt_mem_destroy(rt, s.args.steps), GPURT_OK);
+    STAGE_TRACE(&s, channel_trace, steps, count);
 }
 #define TRACE(channel, ...)                                                    \
     do {                                                                       \

@@ -5,6 +5,7 @@
  * whose histories could have happened. */
 #include "../kernels/segring_stage.h"
 #include "stage_parts.h"
+#include "stage_trace.h"
 
 /* ---- one call after the other --------------------------------------------------------- */
 
@@ -21,26 +22,11 @@ static gpurt_segment_t *segments_get(void)
 
 static void trace_on(const gpurt_segring_t *r, const segring_step_t *steps, uint32_t count)
 {
-    segring_stage_t s = {.launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}}};
-    segring_step_t done[32];
+    segring_stage_t s = {0};
 
-    CHECK(count <= 32);
     s.args.ring = *r;
     s.args.segments = segments_get();
-    s.args.step_count = count;
-    s.args.steps = (segring_step_t *)stage_zeros(count * sizeof *steps);
-    memcpy(done, steps, count * sizeof *steps);
-    for (uint32_t i = 0; i < count; i++)
-        done[i].found = 0;
-    OK(gpurt_copy(rt, 0, s.args.steps, done, count * sizeof *steps, &err));
-    RUN(&s, segring_trace);
-    stage_read(done, s.args.steps, count * sizeof *steps);
-    for (uint32_t i = 0; i < count; i++)
-        CHECK_MSG(done[i].answer == steps[i].answer && done[i].found == steps[i].found,
-                  "step %u: %s and 0x%llx, not %s and 0x%llx", i,
-                  gpurt_status_name(done[i].answer), (unsigned long long)done[i].found,
-                  gpurt_status_name(steps[i].answer), (unsigned long long)steps[i].found);
-    CHECK_EQ(gpurt_mem_destroy(rt, s.args.steps), GPURT_OK);
+    STAGE_TRACE(&s, segring_trace, steps, count);
 }
 #define TRACE(ring, ...)                                                    \
     do {                                                                    \

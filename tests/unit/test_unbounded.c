@@ -5,31 +5,17 @@
  * could have happened. */
 #include "../kernels/unbounded_stage.h"
 #include "stage_parts.h"
+#include "stage_trace.h"
 
 /* ---- one call after the other --------------------------------------------------------- */
 
 static void trace_on(const gpurt_unbounded_t *c, const unbounded_step_t *steps,
                      uint32_t count)
 {
-    unbounded_stage_t s = {.launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}}};
-    unbounded_step_t done[32];
+    unbounded_stage_t s = {0};
 
-    CHECK(count <= 32);
     s.args.unbounded = *c;
-    s.args.step_count = count;
-    s.args.steps = (unbounded_step_t *)stage_zeros(count * sizeof *steps);
-    memcpy(done, steps, count * sizeof *steps);
-    for (uint32_t i = 0; i < count; i++)
-        done[i].found = 0;
-    OK(gpurt_copy(rt, 0, s.args.steps, done, count * sizeof *steps, &err));
-    RUN(&s, unbounded_trace);
-    stage_read(done, s.args.steps, count * sizeof *steps);
-    for (uint32_t i = 0; i < count; i++)
-        CHECK_MSG(done[i].answer == steps[i].answer && done[i].found == steps[i].found,
-                  "step %u: %s and %llu, not %s and %llu", i,
-                  gpurt_status_name(done[i].answer), (unsigned long long)done[i].found,
-                  gpurt_status_name(steps[i].answer), (unsigned long long)steps[i].found);
-    CHECK_EQ(gpurt_mem_destroy(rt, s.args.steps), GPURT_OK);
+    STAGE_TRACE(&s, unbounded_trace, steps, count);
 }
 #define TRACE(channel, ...)                                                    \
     do {                                                                       \
