@@ -181,8 +181,8 @@ GPURT_KERNEL(unbounded_storm, struct unbounded_args, p)
 
 /* ---- cancelled, or in a panic, in the middle ------------------------------------------- */
 
-/* Warp 0 sends until no memory is left, warp 1 waits for what nobody sends (a channel of its own),
- * and warp 2 ends them all: it cancels, or panics. */
+/* Warp 0 sends until no memory is left, and waits. Warp 1 waits for what nobody sends (a channel of
+ * its own). Then warp 2 ends them all: it cancels, or panics. */
 GPURT_KERNEL(unbounded_ended, struct unbounded_args, p)
 {
     unbounded_page_t m = {{0}};
@@ -190,6 +190,9 @@ GPURT_KERNEL(unbounded_ended, struct unbounded_args, p)
 
     c.unbounded = p->games[gpurt_warp() == 1];
     if (gpurt_warp() == 2) {
+        for (uint32_t i = 0;
+             i < 1000000 && gpurt_unbounded_depth(&p->games[0]) < UNBOUNDED_FULL; i++)
+            gpurt_relax();
         for (uint32_t i = 0; i < 400; i++)
             gpurt_relax();
         if (p->mode && gpurt_lane() == 0)

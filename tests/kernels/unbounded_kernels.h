@@ -51,7 +51,8 @@ typedef struct unbounded_verdict {
 enum {
     UNBOUNDED_PAGES = 1, /* modes of a storm, by bits: large messages */
     UNBOUNDED_TRIES = 2,
-    UNBOUNDED_CANCELS = 4 /* some blocks are cancelled on the way */
+    UNBOUNDED_CANCELS = 4, /* some blocks are cancelled on the way */
+    UNBOUNDED_FULL = 128   /* pages that a channel of two segments holds */
 };
 
 /* ---- games --------------------------------------------------------------------------- */
