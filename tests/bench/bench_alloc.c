@@ -145,14 +145,14 @@ static void run_many(bench_t *b, const char *kind, uint64_t count, uint32_t byte
 
 static void cases_warm(bench_t *b)
 {
-    static const uint32_t sizes[] = {16, 64, 256, 1024, 4096};
+    static const uint32_t sizes[] = {16, 64, 256, 1024, 4096, 8192};
     static const uint32_t counts[] = {MILLION, 65536, 4096};
 
     if (!wanted(b, "warm"))
         return;
-    heap_open(b, 8 * GIB);
+    heap_open(b, 12 * GIB); /* a million of the largest, and what shards keep */
     for (uint32_t c = 0; c < 3; c++)
-        for (uint32_t i = 0; i < 5; i++)
+        for (uint32_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
             if (counts[c] == MILLION || sizes[i] == 64)
                 run_many(b, "warm", counts[c], sizes[i]);
     heap_close(b);

@@ -323,4 +323,49 @@ GPURT_DEVN void order_slots(const struct order_args *p, bool first)
     order_read(p);
 }
 
+/* A slot was promised between the last free and the closing: nothing is wiped. Then the chunk is
+ * one whose slots are all with the program. */
+GPURT_DEV void order_close_late(const struct order_args *p, uint32_t c)
+{
+    uint32_t *bits = gpurt_slab_bits(&p->heap, 1), *state = gpurt_slab_state(&p->heap, 1);
+    uint32_t slots = 2 * GPURT_WARP_SIZE, lane = gpurt_lane();
+
+    if (lane < 2)
+        gpurt_store_relaxed_dev_u32(bits + lane, GPURT_FULL_MASK);
+    if (lane == 0)
+        gpurt_store_relaxed_dev_u32(state, gpurt_state_slab(c) + slots - 1);
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    gpurt_slab_close_by_warp(&p->heap, 1, gpurt_state_slab(c) + slots, false);
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    order_expect(p, gpurt_load_relaxed_dev_u32(bits + lane % 2) == GPURT_FULL_MASK);
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    if (lane < 2)
+        gpurt_store_relaxed_dev_u32(bits + lane, 0);
+    if (lane == 0)
+        gpurt_store_relaxed_dev_u32(state, gpurt_state_slab(c));
+    gpurt_syncwarp(GPURT_FULL_MASK);
+}
+
+/* Two rows are all slots of a chunk. The first warp frees the second one, the next warp the other, and
+ * so closes the chunk; a third takes it. */
+GPURT_DEV void order_close_row(const struct order_args *p, uint32_t block)
+{
+    const gpurt_heap_t *h = &p->heap;
+    uint32_t c = gpurt_class_of(1024), lane = gpurt_lane();
+    uint32_t first = block == 0 ? GPURT_WARP_SIZE : 0;
+
+    if (block < 2) {
+        if (block == 0) {
+            order_close_late(p, c);
+            order_write(p);
+        }
+        gpurt_heap_free_row(h, gpurt_slab_slot(h, 1024, 1, first + lane), 1, first,
+                            2 * GPURT_WARP_SIZE);
+    } else if (lane == 0) {
+        order_expect(p, gpurt_load_relaxed_dev_u32(gpurt_slab_bits(h, 1) + 1) == 0);
+        order_expect(p, gpurt_tree_pull(h, GPURT_TREE_POOL, 0, 2, NULL) == 2);
+        order_read(p);
+    }
+}
+
 #endif

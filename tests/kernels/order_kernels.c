@@ -140,6 +140,8 @@ GPURT_DEV void order_by_warp(const struct order_args *p, uint32_t block)
 
     if (p->scene == ORDER_EPOCH)
         order_epoch(p, block);
+    if (p->scene == ORDER_CLOSE_ROW)
+        order_close_row(p, block);
     if (block > 1)
         return;
     if (p->scene >= ORDER_TICKET && p->scene <= ORDER_HINT_LOOK)

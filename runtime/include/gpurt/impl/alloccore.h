@@ -329,6 +329,23 @@ GPURT_DEV void gpurt_heap_count(const gpurt_heap_t *h, uint32_t chunk, uint32_t 
         gpurt_slab_grown(h, chunk, old, n);
 }
 
+/* A warp counts them: where that completes the chunk, all lanes close it. */
+GPURT_DEV void gpurt_heap_count_row(const gpurt_heap_t *h, uint32_t chunk, uint32_t n,
+                                    uint32_t slots)
+{
+    uint32_t old = 0;
+
+    if (gpurt_lane() == 0 && n) /* relaxed: as of gpurt_heap_count */
+        old = gpurt_add_relaxed_far_u32(gpurt_slab_state(h, chunk), n);
+    old = gpurt_shfl_u32(GPURT_FULL_MASK, old, 0);
+    if (GPURT_LIKELY(!n || !gpurt_slab_grows(old, n, slots)))
+        return;
+    if (gpurt_state_free(old) + n == slots)
+        gpurt_slab_close_by_warp(h, chunk, old + n, gpurt_state_free(old) > 0);
+    else if (gpurt_lane() == 0)
+        gpurt_slab_grown(h, chunk, old, n);
+}
+
 /* A slot of any chunk each. */
 GPURT_DEV void gpurt_heap_free_each(const gpurt_heap_t *h, void *object, uint32_t chunk,
                                     uint32_t slot, uint32_t slots)
@@ -364,8 +381,7 @@ GPURT_DEV void gpurt_heap_free_row(const gpurt_heap_t *h, void *object, uint32_t
     freed = gpurt_ballot(GPURT_FULL_MASK, !(was >> (shift + lane) % 32 & 1u));
     if (GPURT_UNLIKELY(!(freed >> lane & 1u)))
         gpurt_heap_bad_free(h, object, GPURT_FREE_TWICE);
-    if (lane == 0 && freed)
-        gpurt_heap_count(h, chunk, gpurt_popc(freed), slots);
+    gpurt_heap_count_row(h, chunk, gpurt_popc(freed), slots);
 }
 
 GPURT_DEV void gpurt_heap_free_one(const gpurt_heap_t *h, void *object)

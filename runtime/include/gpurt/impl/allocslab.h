@@ -139,6 +139,74 @@ GPURT_DEVN void gpurt_slab_close(const gpurt_heap_t *h, uint32_t chunk, uint32_t
     gpurt_tree_put(h, GPURT_TREE_POOL, chunk / 64, 1ull << (chunk % 64));
 }
 
+/* Looks of one lane at the words of bits that are its: all on their way together. */
+enum {
+    GPURT_SLAB_OWN = GPURT_CHUNK_BITS_WORDS / GPURT_WARP_SIZE
+};
+
+/* As gpurt_slab_wipe, by a warp: a lane has every 32nd word. */
+GPURT_DEV bool gpurt_slab_wipe_by_warp(const gpurt_heap_t *h, uint32_t chunk,
+                                       uint32_t slots)
+{
+    uint32_t *bits = gpurt_slab_bits(h, chunk) + gpurt_lane(), looks = 0, missing;
+
+    do {
+        missing = 0;
+        if (looks++ == GPURT_SLAB_PATIENCE)
+            return false;
+        if (looks > 1)
+            gpurt_pause();
+        for (uint32_t i = 0; i < GPURT_SLAB_OWN; i++) {
+            uint32_t row = gpurt_lane() + i * GPURT_WARP_SIZE;
+
+            /* relaxed: the fence after the last of them acquires */
+            if (row * 32 < slots)
+                missing |= gpurt_slab_row(slots, row) &
+                           ~gpurt_load_relaxed_dev_u32(bits + i * GPURT_WARP_SIZE);
+        }
+    } while (gpurt_any(GPURT_FULL_MASK, missing != 0));
+    gpurt_fence_acquire_dev(); /* AH1.acq */
+    for (uint32_t i = 0; i < GPURT_SLAB_OWN; i++)
+        if ((gpurt_lane() + i * GPURT_WARP_SIZE) * 32 < slots) {
+            gpurt_fence_covers(bits + i * GPURT_WARP_SIZE);
+            /* relaxed: the pool's leaf publishes */
+            gpurt_store_relaxed_dev_u32(bits + i * GPURT_WARP_SIZE, 0);
+        }
+    return true;
+}
+
+/* As gpurt_slab_close, by a warp whose lane 0 made the count complete: its looks wait beside each
+ * other. That a leaf of a set was emptied is left for a search to find out. state, listed: of
+ * lane 0. */
+GPURT_DEVN void gpurt_slab_close_by_warp(const gpurt_heap_t *h, uint32_t chunk,
+                                         uint32_t state, bool listed)
+{
+    uint32_t c = gpurt_state_class(state), lane = gpurt_lane();
+    uint32_t slots = gpurt_shape_slots(gpurt_class_shape(c));
+    uint64_t bit = 1ull << (chunk % 64), leaf = 0;
+    uint64_t *at =
+        gpurt_tree_leaves(h, lane ? gpurt_tree_sparse(c) : gpurt_tree_good(c)) + chunk / 64;
+    bool closed = false;
+
+    /* relaxed: what the chunk held is ordered by its bits */
+    if (lane == 0)
+        closed =
+            gpurt_cas_relaxed_far_u32(gpurt_slab_state(h, chunk), &state, GPURT_STATE_POOL);
+    if (!gpurt_any(GPURT_FULL_MASK, closed))
+        return;
+    if (lane < 2 && listed)
+        leaf = gpurt_load_relaxed_dev_u64(at); /* relaxed: as of gpurt_slab_unlist */
+    closed = gpurt_slab_wipe_by_warp(h, chunk, slots);
+    /* relaxed: nothing of the set is used; the pool's leaf comes after it */
+    if (leaf & bit)
+        gpurt_red_and_relaxed_dev_u64(at, ~bit);
+    gpurt_syncwarp(GPURT_FULL_MASK); /* what all lanes wiped, and acquired */
+    if (lane || !closed)
+        return; /* nobody gets it any more */
+    gpurt_slab_closed(h, 1);
+    gpurt_tree_put(h, GPURT_TREE_POOL, chunk / 64, bit);
+}
+
 /* A chunk was closed while it was put into a set of class c: who closed it may not have found it
  * there, and it would be met in vain. Where it is of that class again by now, it may be wanted. */
 GPURT_DEVN void gpurt_slab_outlived(const gpurt_heap_t *h, uint32_t c, uint32_t tree,
@@ -159,7 +227,8 @@ GPURT_DEVN void gpurt_slab_grown(const gpurt_heap_t *h, uint32_t chunk, uint32_t
 {
     uint32_t c = gpurt_state_class(old), before = gpurt_state_free(old), now = before + n;
     uint32_t slots = gpurt_shape_slots(gpurt_class_shape(c));
-    uint32_t enough = gpurt_class_enough(slots), tree = gpurt_tree_sparse(c);
+    uint32_t enough = gpurt_class_enough(slots), tree = gpurt_tree_sparse(c), state;
+    bool empty;
 
     if (now == slots) {
         gpurt_slab_close(h, chunk, old + n, before > 0);
@@ -169,9 +238,12 @@ GPURT_DEVN void gpurt_slab_grown(const gpurt_heap_t *h, uint32_t chunk, uint32_t
         tree = gpurt_tree_good(c);
     if (before > 0 && (before >= enough || now < enough))
         return;
-    gpurt_tree_put(h, tree, chunk / 64, 1ull << (chunk % 64));
-    /* relaxed: a look */
-    if (!gpurt_state_is_slab(gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk))))
+    empty = gpurt_tree_put_quiet(h, tree, chunk / 64, 1ull << (chunk % 64));
+    /* relaxed: a look, on its way while those above are told */
+    state = gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk));
+    if (empty)
+        gpurt_tree_raise(h, gpurt_tree_leaves(h, tree), chunk / 64);
+    if (!gpurt_state_is_slab(state))
         gpurt_slab_outlived(h, c, tree, chunk);
 }
 

@@ -84,14 +84,22 @@ GPURT_DEVN void gpurt_tree_lower(const gpurt_heap_t *h, uint32_t tree, uint32_t 
     }
 }
 
-/* Puts chunks of one leaf in. Order: release, for whoever takes them out. */
-GPURT_DEV void gpurt_tree_put(const gpurt_heap_t *h, uint32_t tree, uint32_t leaf,
-                              uint64_t bits)
+/* Puts chunks of one leaf in, without a word to those above. Order: release, for whoever takes them
+ * out. Returns: whether the leaf was empty; then gpurt_tree_raise is due. */
+GPURT_DEV bool gpurt_tree_put_quiet(const gpurt_heap_t *h, uint32_t tree, uint32_t leaf,
+                                    uint64_t bits)
 {
     uint64_t *leaves = gpurt_tree_leaves(h, tree);
 
-    if (gpurt_or_release_far_u64(leaves + leaf, bits) == 0) /* AH3.rel */
-        gpurt_tree_raise(h, leaves, leaf);
+    return gpurt_or_release_far_u64(leaves + leaf, bits) == 0; /* AH3.rel */
+}
+
+/* Puts chunks of one leaf in, for all to find. */
+GPURT_DEV void gpurt_tree_put(const gpurt_heap_t *h, uint32_t tree, uint32_t leaf,
+                              uint64_t bits)
+{
+    if (gpurt_tree_put_quiet(h, tree, leaf, bits))
+        gpurt_tree_raise(h, gpurt_tree_leaves(h, tree), leaf);
 }
 
 /* Takes those of the bits out that are in. Those above the leaf are not told that it was emptied;
