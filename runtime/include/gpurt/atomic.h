@@ -681,6 +681,23 @@ GPURT_HD uint32_t gpurt_or_ahead_far_u32(uint32_t *p, uint32_t v)
                            : gpurt_or_release_far_u32(p, v);
 }
 
+/* Four words that others store one by one: one read on a GPU. Not on the CPU: there a load of 128 bits
+ * is a compare-exchange, and a sanitizer's undoes a store of 32 bits beside it. */
+GPURT_HD void gpurt_load_four_relaxed_sys(const uint32_t *p, uint32_t *four)
+{
+    if (GPURT_IN_DEVICE) {
+        gpurt_u128_t v = gpurt_load_relaxed_sys_u128((const gpurt_u128_t *)(const void *)p);
+
+        four[0] = (uint32_t)v.lo;
+        four[1] = (uint32_t)(v.lo >> 32);
+        four[2] = (uint32_t)v.hi;
+        four[3] = (uint32_t)(v.hi >> 32);
+        return;
+    }
+    for (uint32_t i = 0; i < 4; i++)
+        four[i] = gpurt_load_relaxed_sys_u32(p + i);
+}
+
 /* What relaxed loads of p[i] have seen is acquired, for each bit i of some: on a GPU by one fence
  * behind the loads, which then wait beside each other. On the CPU other loads are the order. */
 #define GPURT_DEF_behind(s)                                                        \

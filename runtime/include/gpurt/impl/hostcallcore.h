@@ -146,13 +146,7 @@ GPURT_DEV void gpurt_hostcall_read_near(const gpurt_hostcalls_t *c,
 GPURT_DEV void gpurt_hostcall_read_answers(const gpurt_hostcalls_t *c,
                                            gpurt_hostcall_sight_t *s)
 {
-    gpurt_u128_t v =
-        gpurt_load_relaxed_sys_u128((const gpurt_u128_t *)(const void *)c->side->xanswered);
-
-    s->answered[0] = (uint32_t)v.lo;
-    s->answered[1] = (uint32_t)(v.lo >> 32);
-    s->answered[2] = (uint32_t)v.hi;
-    s->answered[3] = (uint32_t)(v.hi >> 32);
+    gpurt_load_four_relaxed_sys(c->side->xanswered, s->answered);
     s->news = false;
     for (uint32_t i = 0; i < GPURT_HOSTCALL_WORDS; i++)
         s->news |= s->answered[i] != s->seen[i];
