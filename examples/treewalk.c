@@ -36,7 +36,7 @@ GPURT_DEV void send(const struct tree *p, uint32_t depth, uint32_t path)
 
 GPURT_KERNEL(walk, struct tree, p)
 {
-    struct node node;
+    struct node node = {0, 0};
 
     if (gpurt_global_id() == 0)
         send(p, 0, 1);
