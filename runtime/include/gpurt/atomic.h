@@ -692,9 +692,8 @@ GPURT_HD void gpurt_load_four_relaxed_sys(const uint32_t *p, uint32_t *four)
         four[1] = (uint32_t)(v.lo >> 32);
         four[2] = (uint32_t)v.hi;
         four[3] = (uint32_t)(v.hi >> 32);
-        return;
     }
-    for (uint32_t i = 0; i < 4; i++)
+    for (uint32_t i = 0; !GPURT_IN_DEVICE && i < 4; i++)
         four[i] = gpurt_load_relaxed_sys_u32(p + i);
 }
 
