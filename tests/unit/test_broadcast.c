@@ -166,6 +166,8 @@ static void bad_input_is_told(void)
     gpurt_broadcast_status_t s;
     gpurt_error_t e = {0};
 
+    refused((gpurt_broadcast_options_t){.struct_size = 4096, .capacity = 4, .bytes = 8},
+            "broadcast: struct_size 4096");
     refused((gpurt_broadcast_options_t){.capacity = 0, .bytes = 8}, "a capacity of 0");
     refused((gpurt_broadcast_options_t){.capacity = 12, .bytes = 8}, "power of two");
     refused((gpurt_broadcast_options_t){.capacity = 4}, "messages of 0 bytes");

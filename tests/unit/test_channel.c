@@ -182,6 +182,8 @@ static void bad_input_is_told(void)
     gpurt_channel_status_t s;
     gpurt_error_t e = {0};
 
+    refused((gpurt_channel_options_t){.struct_size = 4096, .capacity = 4, .bytes = 8},
+            "channel: struct_size 4096, this library knows");
     refused((gpurt_channel_options_t){.capacity = 0, .bytes = 8}, "a capacity of 0");
     refused((gpurt_channel_options_t){.capacity = 12, .bytes = 8}, "power of two");
     refused((gpurt_channel_options_t){.capacity = 1u << 25, .bytes = 8}, "16777216");

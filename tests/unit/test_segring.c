@@ -223,6 +223,8 @@ static void bad_input_is_told(void)
     gpurt_segring_status_t s;
     gpurt_error_t e = {0};
 
+    refused((gpurt_segring_options_t){.struct_size = 4096, .bytes = 64},
+            "ring of segments: struct_size 4096");
     refused((gpurt_segring_options_t){.bytes = 0}, "0 bytes: a power of two from 64");
     refused((gpurt_segring_options_t){.bytes = 96}, "power of two");
     refused((gpurt_segring_options_t){.bytes = 32}, "32 bytes");

@@ -157,6 +157,8 @@ static void bad_input_is_told(void)
     gpurt_unbounded_status_t s;
     gpurt_error_t e = {0};
 
+    refused((gpurt_unbounded_options_t){.struct_size = 4096, .bytes = 8, .heap = heap},
+            "unbounded channel: struct_size 4096");
     refused((gpurt_unbounded_options_t){.heap = heap}, "messages of 0 bytes");
     refused((gpurt_unbounded_options_t){.bytes = 361, .heap = heap}, "pointers");
     refused((gpurt_unbounded_options_t){.bytes = 8, .policy = 3, .heap = heap}, "policy 3");

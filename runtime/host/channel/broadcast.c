@@ -4,24 +4,18 @@
 #include <gpurt/broadcasts.h>
 
 #include "channel_close_kernels.h"
-#include "channelkeep.h"
+#include "channellife.h"
 #include "channelname.h"
-#include "idtable.h"
-#include "ownwait.h"
+#include "optionsize.h"
 #include "refuse.h"
-#include "watch.h"
-
-#include <string.h>
 
 GPURT_CLASS(broadcast);
 
-static const char WHAT[] = "broadcast";
 static gpurt_id_entry_t entries[GPURT_CHANNELS];
 static gpurt_idtable_t broadcasts = {.lock = GPURT_LOCK_INIT,
                                      .what = "broadcast",
                                      .entries = entries,
                                      .count = GPURT_CHANNELS};
-static gpurt_lock_t end_lock = GPURT_LOCK_INIT; /* one answer for all who close */
 __attribute__((used)) static void (*const cpu_half)(const void *) =
     gpurt_cpu_gpurt_broadcast_close_one;
 
@@ -35,66 +29,51 @@ typedef struct parts {
     gpurt_seat_t seats[GPURT_BROADCAST_READERS_MOST];
 } parts_t;
 
-/* ---- words, from a stream of our own -------------------------------------------------- */
-
-typedef gpurt_status_t work_fn(gpurt_t *rt, gpurt_stream_t stream,
-                               const gpurt_broadcast_t *b, parts_t *parts,
-                               gpurt_error_t *err);
-
-static gpurt_status_t work_do(gpurt_t *rt, const gpurt_broadcast_t *b, work_fn *work,
-                              parts_t *parts, gpurt_error_t *err)
-{
-    gpurt_stream_t stream;
-    gpurt_status_t st = gpurt_stream_create(rt, &stream, err);
-
-    if (st != GPURT_OK)
-        return st;
-    st = work(rt, stream, b, parts, err);
-    if (st == GPURT_OK)
-        st = gpurt_own_stream_sync(rt, stream, err);
-    gpurt_stream_destroy(rt, stream);
-    return st;
-}
+/* ---- words and memory ------------------------------------------------------------------ */
 
 static size_t parts_bytes(const gpurt_broadcast_t *b)
 {
     return sizeof(gpurt_broadcast_words_t) + gpurt_broadcast_seats_bytes(b);
 }
 
-static gpurt_status_t parts_read(gpurt_t *rt, gpurt_stream_t stream,
-                                 const gpurt_broadcast_t *b, parts_t *parts,
-                                 gpurt_error_t *err)
+static gpurt_status_t words_read(gpurt_t *rt, gpurt_stream_t stream, const void *broadcast,
+                                 void *parts, gpurt_error_t *err)
 {
+    const gpurt_broadcast_t *b = broadcast;
+
     return gpurt_copy(rt, stream, parts, b->words, parts_bytes(b), err);
 }
 
-static gpurt_status_t parts_write(gpurt_t *rt, gpurt_stream_t stream,
-                                  const gpurt_broadcast_t *b, parts_t *parts,
-                                  gpurt_error_t *err)
+static gpurt_status_t words_write(gpurt_t *rt, gpurt_stream_t stream, const void *broadcast,
+                                  void *parts, gpurt_error_t *err)
 {
+    const gpurt_broadcast_t *b = broadcast;
+
     return gpurt_copy(rt, stream, b->words, parts, parts_bytes(b), err);
 }
 
-static gpurt_status_t memory_init(gpurt_t *rt, gpurt_stream_t stream,
-                                  const gpurt_broadcast_t *b, parts_t *parts,
-                                  gpurt_error_t *err)
+static gpurt_status_t memory_init(gpurt_t *rt, gpurt_stream_t stream, const void *broadcast,
+                                  void *parts, gpurt_error_t *err)
 {
+    const gpurt_broadcast_t *b = broadcast;
     gpurt_status_t st =
         gpurt_fill(rt, stream, b->slots, ONES, gpurt_broadcast_slots_bytes(b), err);
 
-    return st == GPURT_OK ? parts_write(rt, stream, b, parts, err) : st;
+    return st == GPURT_OK ? words_write(rt, stream, b, parts, err) : st;
 }
 
-static gpurt_status_t close_run(gpurt_t *rt, gpurt_stream_t stream,
-                                const gpurt_broadcast_t *b, parts_t *parts,
-                                gpurt_error_t *err)
-{
-    const gpurt_launch_t launch = {
-        .grid = {1, 1, 1}, .block = {GPURT_WARP_SIZE, 1, 1}, .stream = stream};
-    gpurt_status_t st = gpurt_launch(rt, &launch, gpurt_broadcast_close_one, b, err);
-
-    return st == GPURT_OK ? parts_read(rt, stream, b, parts, err) : st;
-}
+static const gpurt_channellife_t life = {.table = &broadcasts,
+                                         .plural = "broadcasts",
+                                         .class_ = &gpurt_class_broadcast,
+                                         .close = &gpurt_kernel_gpurt_broadcast_close_one,
+                                         .bytes = sizeof(gpurt_broadcast_t),
+                                         .id_at = offsetof(gpurt_broadcast_t, id),
+                                         .desk_at = offsetof(parts_t, words.desk),
+                                         .read = words_read,
+                                         .init = memory_init,
+                                         .fini = words_write};
+GPURT_STATIC_ASSERT(offsetof(gpurt_broadcast_t, words) == 0,
+                    "a description begins with its words");
 
 /* ---- life ---------------------------------------------------------------------------- */
 
@@ -134,65 +113,32 @@ static gpurt_broadcast_t broadcast_shape(const gpurt_broadcast_options_t *o)
     return b;
 }
 
-static gpurt_broadcast_options_t options_take(const gpurt_broadcast_options_t *given)
-{
-    gpurt_broadcast_options_t o = {0};
-    size_t bytes = given && given->struct_size ? given->struct_size : sizeof o;
-
-    if (given)
-        memcpy(&o, given, bytes < sizeof o ? bytes : sizeof o);
-    return o;
-}
-
-/* Returns: GPURT_E_NOMEM: too many exist, or what the device says. */
-static gpurt_status_t memory_get(gpurt_t *rt, gpurt_broadcast_t *b, gpurt_error_t *err)
-{
-    void *memory = NULL;
-    gpurt_status_t st =
-        gpurt_mem_create(rt, parts_bytes(b) + gpurt_broadcast_slots_bytes(b), &memory, err);
-
-    if (st != GPURT_OK)
-        return st;
-    b->words = (gpurt_broadcast_words_t *)memory;
-    b->seats = (gpurt_seat_t *)(b->words + 1);
-    b->slots = (char *)(b->seats + b->readers);
-    b->id = gpurt_id_add(&broadcasts, rt, b->words, NULL);
-    if (b->id)
-        return GPURT_OK;
-    gpurt_mem_destroy(rt, memory);
-    return REFUSE(err, GPURT_E_NOMEM, "%d broadcasts exist, more cannot be",
-                  GPURT_CHANNELS);
-}
-
 gpurt_status_t gpurt_broadcast_create(gpurt_t *rt, const gpurt_broadcast_options_t *options,
                                       gpurt_broadcast_t *out, gpurt_error_t *err)
 {
-    gpurt_broadcast_options_t o = options_take(options);
-    parts_t parts = {0};
+    gpurt_broadcast_options_t o;
+    parts_t parts = {0}; /* no seat is anybody's */
     gpurt_broadcast_t b;
     gpurt_status_t st;
+    void *memory = NULL;
 
     if (!out)
         return REFUSE(err, GPURT_E_INVALID, "out is NULL: pass a place for the broadcast");
     memset(out, 0, sizeof *out);
-    st = options_check(&o, err);
+    st = gpurt_options_copy(&o, sizeof o, options, broadcasts.what, err);
+    if (st == GPURT_OK)
+        st = options_check(&o, err);
     if (st != GPURT_OK)
         return st;
     b = broadcast_shape(&o);
-    st = memory_get(rt, &b, err);
+    st = gpurt_channellife_get(&life, rt, parts_bytes(&b) + gpurt_broadcast_slots_bytes(&b),
+                               &memory, &b.id, err);
     if (st != GPURT_OK)
         return st;
-    gpurt_channel_name(&parts.words.desk, b.id, o.name);
-    st = work_do(rt, &b, memory_init, &parts, err);
-    if (st != GPURT_OK) {
-        if (gpurt_id_retire(&broadcasts, WHAT, rt, b.id, b.words, NULL) == GPURT_OK)
-            gpurt_id_drop(&broadcasts, b.id);
-        gpurt_mem_destroy(rt, b.words);
-        return st;
-    }
-    *out = b;
-    gpurt_watch_begin(rt, &gpurt_class_broadcast, out->id, out, sizeof *out);
-    return GPURT_OK;
+    b.words = (gpurt_broadcast_words_t *)memory;
+    b.seats = (gpurt_seat_t *)(b.words + 1);
+    b.slots = (char *)(b.seats + b.readers);
+    return gpurt_channellife_begin(&life, rt, &b, &parts, o.name, out, err);
 }
 
 gpurt_status_t gpurt_broadcast_create_of(gpurt_t *rt, gpurt_broadcast_t *out,
@@ -200,8 +146,11 @@ gpurt_status_t gpurt_broadcast_create_of(gpurt_t *rt, gpurt_broadcast_t *out,
                                          const gpurt_broadcast_options_t *options,
                                          const char *name, gpurt_error_t *err)
 {
-    gpurt_broadcast_options_t o = options_take(options);
+    gpurt_broadcast_options_t o;
+    gpurt_status_t st = gpurt_options_copy(&o, sizeof o, options, broadcasts.what, err);
 
+    if (st != GPURT_OK)
+        return st;
     o.struct_size = (uint32_t)sizeof o;
     o.capacity = capacity;
     o.bytes = bytes;
@@ -213,50 +162,19 @@ gpurt_status_t gpurt_broadcast_create_of(gpurt_t *rt, gpurt_broadcast_t *out,
 gpurt_status_t gpurt_broadcast_destroy(gpurt_t *rt, gpurt_broadcast_t *broadcast,
                                        gpurt_error_t *err)
 {
-    parts_t parts = {0}; /* no seat is anybody's */
-    gpurt_status_t st;
+    parts_t parts = {.words = {.xsent = GPURT_BROADCAST_CLOSED}}; /* no seat is anybody's */
 
-    if (!broadcast || !broadcast->words)
-        return GPURT_OK;
-    st = gpurt_id_retire(&broadcasts, WHAT, rt, broadcast->id, broadcast->words, err);
-    if (st != GPURT_OK)
-        return st;
-    gpurt_watch_end(rt, &gpurt_class_broadcast, broadcast->id);
-    gpurt_channel_name(&parts.words.desk, broadcast->id, NULL);
-    parts.words.desk.xstate = GPURT_CHANNEL_DESTROYED;
-    parts.words.xsent = GPURT_BROADCAST_CLOSED;
-    st = work_do(rt, broadcast, parts_write, &parts, err);
-    gpurt_id_drop(&broadcasts, broadcast->id);
-    if (st == GPURT_OK)
-        st = gpurt_channel_keep(rt, broadcast->words);
-    if (st == GPURT_OK)
-        memset(broadcast, 0, sizeof *broadcast);
-    return st;
+    return gpurt_channellife_end(&life, rt, broadcast, &parts, err);
 }
 
 /* ---- while kernels use it ------------------------------------------------------------- */
-
-static gpurt_status_t broadcast_take(const gpurt_broadcast_t *b, gpurt_error_t *err)
-{
-    return gpurt_id_take(&broadcasts, WHAT, b ? b->id : 0, b ? b->words : NULL, err);
-}
 
 gpurt_status_t gpurt_broadcast_end(gpurt_t *rt, const gpurt_broadcast_t *broadcast,
                                    gpurt_error_t *err)
 {
     parts_t parts;
-    gpurt_status_t st = broadcast_take(broadcast, err);
 
-    if (st != GPURT_OK)
-        return st;
-    gpurt_lock_take(&end_lock);
-    st = work_do(rt, broadcast, close_run, &parts, err);
-    gpurt_lock_give(&end_lock);
-    gpurt_id_drop(&broadcasts, broadcast->id);
-    if (st == GPURT_OK && parts.words.desk.xanswer != GPURT_OK)
-        return REFUSE(err, parts.words.desk.xanswer, "broadcast \"%.*s\" was closed before",
-                      (int)sizeof parts.words.desk.name, parts.words.desk.name);
-    return st;
+    return gpurt_channellife_close(&life, rt, broadcast, &parts, err);
 }
 
 gpurt_status_t gpurt_broadcast_status(gpurt_t *rt, const gpurt_broadcast_t *broadcast,
@@ -264,16 +182,9 @@ gpurt_status_t gpurt_broadcast_status(gpurt_t *rt, const gpurt_broadcast_t *broa
 {
     parts_t parts;
     const gpurt_channel_desk_t *desk = &parts.words.desk;
-    gpurt_status_t st;
+    gpurt_status_t st =
+        gpurt_channellife_ask(&life, rt, broadcast, &parts, out, sizeof *out, err);
 
-    if (!out)
-        return REFUSE(err, GPURT_E_INVALID, "out is NULL: pass a place for the status");
-    memset(out, 0, sizeof *out);
-    st = broadcast_take(broadcast, err);
-    if (st != GPURT_OK)
-        return st;
-    st = work_do(rt, broadcast, parts_read, &parts, err);
-    gpurt_id_drop(&broadcasts, broadcast->id);
     if (st != GPURT_OK)
         return st;
     memcpy(out->name, desk->name, sizeof out->name);

@@ -4,75 +4,51 @@
 #include <gpurt/unboundeds.h>
 
 #include "channel_close_kernels.h"
-#include "channelkeep.h"
+#include "channellife.h"
 #include "channelname.h"
-#include "idtable.h"
-#include "ownwait.h"
+#include "optionsize.h"
 #include "refuse.h"
-#include "watch.h"
-
-#include <string.h>
 
 GPURT_CLASS(unbounded);
 
-static const char WHAT[] = "unbounded channel";
 static gpurt_id_entry_t entries[GPURT_CHANNELS];
 static gpurt_idtable_t unboundeds = {.lock = GPURT_LOCK_INIT,
                                      .what = "unbounded channel",
                                      .entries = entries,
                                      .count = GPURT_CHANNELS};
-static gpurt_lock_t end_lock = GPURT_LOCK_INIT; /* one answer for all who close */
 __attribute__((used)) static void (*const cpu_half)(const void *) =
     gpurt_cpu_gpurt_unbounded_close_one;
 __attribute__((used)) static void (*const cpu_half_of_free)(const void *) =
     gpurt_cpu_gpurt_unbounded_free_all;
 
-/* ---- words, from a stream of our own -------------------------------------------------- */
+/* ---- words and memory ------------------------------------------------------------------ */
 
-typedef gpurt_status_t work_fn(gpurt_t *rt, gpurt_stream_t stream,
-                               const gpurt_unbounded_t *c, gpurt_unbounded_words_t *words,
-                               gpurt_error_t *err);
-
-static gpurt_status_t work_do(gpurt_t *rt, const gpurt_unbounded_t *c, work_fn *work,
-                              gpurt_unbounded_words_t *words, gpurt_error_t *err)
+static gpurt_status_t words_read(gpurt_t *rt, gpurt_stream_t stream, const void *channel,
+                                 void *words, gpurt_error_t *err)
 {
-    gpurt_stream_t stream;
-    gpurt_status_t st = gpurt_stream_create(rt, &stream, err);
+    const gpurt_unbounded_t *c = channel;
 
-    if (st != GPURT_OK)
-        return st;
-    st = work(rt, stream, c, words, err);
-    if (st == GPURT_OK)
-        st = gpurt_own_stream_sync(rt, stream, err);
-    gpurt_stream_destroy(rt, stream);
-    return st;
+    return gpurt_copy(rt, stream, words, c->words, sizeof *c->words, err);
 }
 
-static gpurt_status_t words_read(gpurt_t *rt, gpurt_stream_t stream,
-                                 const gpurt_unbounded_t *c, gpurt_unbounded_words_t *words,
-                                 gpurt_error_t *err)
+static gpurt_status_t memory_init(gpurt_t *rt, gpurt_stream_t stream, const void *channel,
+                                  void *words, gpurt_error_t *err)
 {
-    return gpurt_copy(rt, stream, words, c->words, sizeof *words, err);
-}
-
-static gpurt_status_t memory_init(gpurt_t *rt, gpurt_stream_t stream,
-                                  const gpurt_unbounded_t *c,
-                                  gpurt_unbounded_words_t *words, gpurt_error_t *err)
-{
+    const gpurt_unbounded_t *c = channel;
     gpurt_status_t st =
         gpurt_fill(rt, stream, c->rows, 0, gpurt_unbounded_rows_bytes(c), err);
 
-    return st == GPURT_OK ? gpurt_copy(rt, stream, c->words, words, sizeof *words, err)
+    return st == GPURT_OK ? gpurt_copy(rt, stream, c->words, words, sizeof *c->words, err)
                           : st;
 }
 
 /* Segments go back to their heap, if that is there still. */
-static gpurt_status_t memory_fini(gpurt_t *rt, gpurt_stream_t stream,
-                                  const gpurt_unbounded_t *c,
-                                  gpurt_unbounded_words_t *words, gpurt_error_t *err)
+static gpurt_status_t memory_fini(gpurt_t *rt, gpurt_stream_t stream, const void *channel,
+                                  void *words, gpurt_error_t *err)
 {
     const gpurt_launch_t launch = {
         .grid = {1, 1, 1}, .block = {GPURT_WARP_SIZE, 1, 1}, .stream = stream};
+    const gpurt_unbounded_t *c = channel;
     gpurt_heap_stats_t stats;
     gpurt_status_t st = GPURT_OK;
 
@@ -81,16 +57,18 @@ static gpurt_status_t memory_fini(gpurt_t *rt, gpurt_stream_t stream,
     return st == GPURT_OK ? memory_init(rt, stream, c, words, err) : st;
 }
 
-static gpurt_status_t close_run(gpurt_t *rt, gpurt_stream_t stream,
-                                const gpurt_unbounded_t *c, gpurt_unbounded_words_t *words,
-                                gpurt_error_t *err)
-{
-    const gpurt_launch_t launch = {
-        .grid = {1, 1, 1}, .block = {GPURT_WARP_SIZE, 1, 1}, .stream = stream};
-    gpurt_status_t st = gpurt_launch(rt, &launch, gpurt_unbounded_close_one, c, err);
-
-    return st == GPURT_OK ? words_read(rt, stream, c, words, err) : st;
-}
+static const gpurt_channellife_t life = {.table = &unboundeds,
+                                         .plural = "unbounded channels",
+                                         .class_ = &gpurt_class_unbounded,
+                                         .close = &gpurt_kernel_gpurt_unbounded_close_one,
+                                         .bytes = sizeof(gpurt_unbounded_t),
+                                         .id_at = offsetof(gpurt_unbounded_t, id),
+                                         .desk_at = offsetof(gpurt_unbounded_words_t, desk),
+                                         .read = words_read,
+                                         .init = memory_init,
+                                         .fini = memory_fini};
+GPURT_STATIC_ASSERT(offsetof(gpurt_unbounded_t, words) == 0,
+                    "a description begins with its words");
 
 /* ---- life ---------------------------------------------------------------------------- */
 
@@ -119,35 +97,6 @@ static gpurt_status_t options_check(gpurt_t *rt, const gpurt_unbounded_options_t
     return gpurt_heap_stats(rt, o->heap, &stats, err);
 }
 
-static gpurt_unbounded_options_t options_take(const gpurt_unbounded_options_t *given)
-{
-    gpurt_unbounded_options_t o = {0};
-    size_t bytes = given && given->struct_size ? given->struct_size : sizeof o;
-
-    if (given)
-        memcpy(&o, given, bytes < sizeof o ? bytes : sizeof o);
-    return o;
-}
-
-/* Returns: GPURT_E_NOMEM: too many exist, or what the device says. */
-static gpurt_status_t memory_get(gpurt_t *rt, gpurt_unbounded_t *c, gpurt_error_t *err)
-{
-    void *memory = NULL;
-    gpurt_status_t st = gpurt_mem_create(
-        rt, sizeof *c->words + gpurt_unbounded_rows_bytes(c), &memory, err);
-
-    if (st != GPURT_OK)
-        return st;
-    c->words = (gpurt_unbounded_words_t *)memory;
-    c->rows = (uint64_t *)(c->words + 1);
-    c->id = gpurt_id_add(&unboundeds, rt, c->words, NULL);
-    if (c->id)
-        return GPURT_OK;
-    gpurt_mem_destroy(rt, memory);
-    return REFUSE(err, GPURT_E_NOMEM, "%d unbounded channels exist, more cannot be",
-                  GPURT_CHANNELS);
-}
-
 static gpurt_unbounded_t unbounded_shape(const gpurt_unbounded_options_t *o)
 {
     gpurt_unbounded_t c = {.heap = *o->heap, .bytes = o->bytes, .policy = o->policy};
@@ -161,32 +110,28 @@ static gpurt_unbounded_t unbounded_shape(const gpurt_unbounded_options_t *o)
 gpurt_status_t gpurt_unbounded_create(gpurt_t *rt, const gpurt_unbounded_options_t *options,
                                       gpurt_unbounded_t *out, gpurt_error_t *err)
 {
-    gpurt_unbounded_options_t o = options_take(options);
+    gpurt_unbounded_options_t o;
     gpurt_unbounded_words_t words = {0};
     gpurt_unbounded_t c;
     gpurt_status_t st;
+    void *memory = NULL;
 
     if (!out)
         return REFUSE(err, GPURT_E_INVALID, "out is NULL: pass a place for the channel");
     memset(out, 0, sizeof *out);
-    st = options_check(rt, &o, err);
+    st = gpurt_options_copy(&o, sizeof o, options, unboundeds.what, err);
+    if (st == GPURT_OK)
+        st = options_check(rt, &o, err);
     if (st != GPURT_OK)
         return st;
     c = unbounded_shape(&o);
-    st = memory_get(rt, &c, err);
+    st = gpurt_channellife_get(&life, rt, sizeof words + gpurt_unbounded_rows_bytes(&c),
+                               &memory, &c.id, err);
     if (st != GPURT_OK)
         return st;
-    gpurt_channel_name(&words.desk, c.id, o.name);
-    st = work_do(rt, &c, memory_init, &words, err);
-    if (st != GPURT_OK) {
-        if (gpurt_id_retire(&unboundeds, WHAT, rt, c.id, c.words, NULL) == GPURT_OK)
-            gpurt_id_drop(&unboundeds, c.id);
-        gpurt_mem_destroy(rt, c.words);
-        return st;
-    }
-    *out = c;
-    gpurt_watch_begin(rt, &gpurt_class_unbounded, out->id, out, sizeof *out);
-    return GPURT_OK;
+    c.words = (gpurt_unbounded_words_t *)memory;
+    c.rows = (uint64_t *)(c.words + 1);
+    return gpurt_channellife_begin(&life, rt, &c, &words, o.name, out, err);
 }
 
 gpurt_status_t gpurt_unbounded_create_of(gpurt_t *rt, gpurt_unbounded_t *out,
@@ -194,8 +139,11 @@ gpurt_status_t gpurt_unbounded_create_of(gpurt_t *rt, gpurt_unbounded_t *out,
                                          const gpurt_unbounded_options_t *options,
                                          const char *name, gpurt_error_t *err)
 {
-    gpurt_unbounded_options_t o = options_take(options);
+    gpurt_unbounded_options_t o;
+    gpurt_status_t st = gpurt_options_copy(&o, sizeof o, options, unboundeds.what, err);
 
+    if (st != GPURT_OK)
+        return st;
     o.struct_size = (uint32_t)sizeof o;
     o.bytes = bytes;
     o.heap = heap;
@@ -207,51 +155,19 @@ gpurt_status_t gpurt_unbounded_create_of(gpurt_t *rt, gpurt_unbounded_t *out,
 gpurt_status_t gpurt_unbounded_destroy(gpurt_t *rt, gpurt_unbounded_t *channel,
                                        gpurt_error_t *err)
 {
-    gpurt_unbounded_words_t words = {0};
-    gpurt_status_t st;
+    gpurt_unbounded_words_t words = {.xsent = GPURT_UNBOUNDED_CLOSED};
 
-    if (!channel || !channel->words)
-        return GPURT_OK;
-    st = gpurt_id_retire(&unboundeds, WHAT, rt, channel->id, channel->words, err);
-    if (st != GPURT_OK)
-        return st;
-    gpurt_watch_end(rt, &gpurt_class_unbounded, channel->id);
-    gpurt_channel_name(&words.desk, channel->id, NULL);
-    words.desk.xstate = GPURT_CHANNEL_DESTROYED;
-    words.xsent = GPURT_UNBOUNDED_CLOSED;
-    st = work_do(rt, channel, memory_fini, &words, err);
-    gpurt_id_drop(&unboundeds, channel->id);
-    if (st == GPURT_OK)
-        st = gpurt_channel_keep(rt, channel->words);
-    if (st == GPURT_OK)
-        memset(channel, 0, sizeof *channel);
-    return st;
+    return gpurt_channellife_end(&life, rt, channel, &words, err);
 }
 
 /* ---- while kernels use it ------------------------------------------------------------- */
-
-static gpurt_status_t unbounded_take(const gpurt_unbounded_t *c, gpurt_error_t *err)
-{
-    return gpurt_id_take(&unboundeds, WHAT, c ? c->id : 0, c ? c->words : NULL, err);
-}
 
 gpurt_status_t gpurt_unbounded_end(gpurt_t *rt, const gpurt_unbounded_t *channel,
                                    gpurt_error_t *err)
 {
     gpurt_unbounded_words_t words;
-    gpurt_status_t st = unbounded_take(channel, err);
 
-    if (st != GPURT_OK)
-        return st;
-    gpurt_lock_take(&end_lock);
-    st = work_do(rt, channel, close_run, &words, err);
-    gpurt_lock_give(&end_lock);
-    gpurt_id_drop(&unboundeds, channel->id);
-    if (st == GPURT_OK && words.desk.xanswer != GPURT_OK)
-        return REFUSE(err, words.desk.xanswer,
-                      "unbounded channel \"%.*s\" was closed before",
-                      (int)sizeof words.desk.name, words.desk.name);
-    return st;
+    return gpurt_channellife_close(&life, rt, channel, &words, err);
 }
 
 gpurt_status_t gpurt_unbounded_status(gpurt_t *rt, const gpurt_unbounded_t *channel,
@@ -259,16 +175,9 @@ gpurt_status_t gpurt_unbounded_status(gpurt_t *rt, const gpurt_unbounded_t *chan
 {
     gpurt_unbounded_words_t words;
     const gpurt_channel_desk_t *desk = &words.desk;
-    gpurt_status_t st;
+    gpurt_status_t st =
+        gpurt_channellife_ask(&life, rt, channel, &words, out, sizeof *out, err);
 
-    if (!out)
-        return REFUSE(err, GPURT_E_INVALID, "out is NULL: pass a place for the status");
-    memset(out, 0, sizeof *out);
-    st = unbounded_take(channel, err);
-    if (st != GPURT_OK)
-        return st;
-    st = work_do(rt, channel, words_read, &words, err);
-    gpurt_id_drop(&unboundeds, channel->id);
     if (st != GPURT_OK)
         return st;
     memcpy(out->name, desk->name, sizeof out->name);
