@@ -662,7 +662,8 @@ GPURT_FOR_SCOPES(GPURT_DEF_fence, acq_rel)
 GPURT_FOR_SCOPES(GPURT_DEF_fence, seq_cst)
 
 /* The wait of a release, begun early, beside a load's, or for several; then the releases themselves,
- * by the same lane, which has written nothing in between that they release. On the CPU the latter is the order. */
+ * by the same lane, which has written nothing in between that they release. On the CPU the latter are
+ * the order. */
 GPURT_HD void gpurt_release_ahead_dev(void)
 {
     if (GPURT_IN_DEVICE)
@@ -699,21 +700,27 @@ GPURT_HD void gpurt_load_four_relaxed_sys(const uint32_t *p, uint32_t *four)
 
 /* What relaxed loads of p[i] have seen is acquired, for each bit i of some: on a GPU by one fence
  * behind the loads, which then wait beside each other. On the CPU other loads are the order. */
-#define GPURT_DEF_behind(s)                                                        \
-    GPURT_HD void gpurt_acquire_behind_##s##_u32(const uint32_t *p, uint32_t some) \
-    {                                                                              \
-        if (GPURT_IN_DEVICE && some)                                               \
-            gpurt_fence_acquire_##s();                                             \
-        for (uint32_t i = 0; !GPURT_IN_DEVICE && i < 32; i++)                      \
-            if (some >> i & 1u)                                                    \
-                (void)gpurt_load_acquire_##s##_u32(p + i);                         \
-    }
-GPURT_DEF_behind(dev) GPURT_DEF_behind(sys)
+GPURT_HD void gpurt_acquire_behind_dev_u32(const uint32_t *p, uint32_t some)
+{
+    if (GPURT_IN_DEVICE && some)
+        gpurt_fence_acquire_dev();
+    for (uint32_t i = 0; !GPURT_IN_DEVICE && i < 32; i++)
+        if (some >> i & 1u)
+            (void)gpurt_load_acquire_dev_u32(p + i);
+}
+GPURT_HD void gpurt_acquire_behind_sys_u32(const uint32_t *p, uint32_t some)
+{
+    if (GPURT_IN_DEVICE && some)
+        gpurt_fence_acquire_sys();
+    for (uint32_t i = 0; !GPURT_IN_DEVICE && i < 32; i++)
+        if (some >> i & 1u)
+            (void)gpurt_load_acquire_sys_u32(p + i);
+}
 
-    /* A store before it comes before the loads after it, for who does the same the other way
+/* A store before it comes before the loads after it, for who does the same the other way
  * round: one of both sees the other. It hands nothing over, and the race detector is told
  * so: there it is an order on a word of the caller's own. */
-    GPURT_HD void gpurt_fence_store_load_dev(void)
+GPURT_HD void gpurt_fence_store_load_dev(void)
 {
 #if defined(GPURT_TSAN_FENCE)
     uint32_t own = 0;
