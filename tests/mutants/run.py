@@ -5,6 +5,7 @@
   run.py [--all] [ID...]    every mutant, or those named
   run.py --part             the quick ones, which `./dev test` runs
   run.py --share K/N        the K-th of N equal shares of the table, which takes hours as a whole
+  run.py --jobs N [...]     any of these, judged on N copies of the built tree at once
   run.py --list             what there is
 
 mutants.tsv holds a mutant a line: id, flags, place, text, replacement, tests. The place is a file's name without its
@@ -12,7 +13,8 @@ folder, since names are unique, or FILE:FUNCTION. The text must occur exactly on
 into lines. `part` in flags puts the mutant into --part. Tests is a regular expression of ctest names, at least one of
 which must go red. The tree is copied once to a scratch directory, configured and built;
 then each mutant in turn is put in, what its tests need is built, they run, and the file is restored. Before that the
-same tests must be green.
+same tests must be green. A copy of a built tree works only at the path that it was built at: each of --jobs has its own
+copy mounted there, in a namespace of its own, which root may make and most systems let anybody make.
 Ends with 0 when every mutant was noticed."""
 import argparse
 import json
@@ -24,6 +26,8 @@ import subprocess
 import sys
 import tempfile
 import time
+
+import copies
 
 HERE = os.path.dirname(os.path.realpath(__file__))
 SOURCE = os.path.dirname(os.path.dirname(HERE))
@@ -146,20 +150,28 @@ def copy_tree(to):
 class Tree:
     """The scratch copy and its build."""
 
-    def __init__(self, directory, flags):
+    def __init__(self, directory, jobs=1):
+        self.directory = directory
         self.source = os.path.join(directory, "source")
         self.build = os.path.join(directory, "build")
+        self.at_once = max(1, (os.cpu_count() or 1) // jobs)
         self.told = ""  # by ctest, the last time
+
+    def configure(self, flags):
         copy_tree(self.source)
-        self.paths = names_of_tree(self.source)
         status, output = run(["cmake", "-S", self.source, "-B", self.build, *CONFIGURE, *flags], self.source)
         if status:
             sys.exit(f"configure failed:\n{output}")
+        return self.read()
+
+    def read(self):
+        self.paths = names_of_tree(self.source)
         shown = subprocess.run(["ctest", "--test-dir", self.build, "--show-only=json-v1"], capture_output=True,
                                text=True)
         self.tests = {test["name"]: test.get("command", []) for test in json.loads(shown.stdout)["tests"]}
         targets = subprocess.run(["ninja", "-C", self.build, "-t", "targets", "all"], capture_output=True, text=True)
         self.targets = {line.split(":")[0] for line in targets.stdout.split("\n")}
+        return self
 
     def names(self, pattern):
         found = [name for name in self.tests if re.search(pattern, name)]
@@ -186,16 +198,16 @@ class Tree:
         return sorted(needed)
 
     def make(self, names):
-        status, output = run(["ninja", "-C", self.build, *self.needs(names)], self.build)
+        status, output = run(["ninja", "-C", self.build, "-j", str(self.at_once), *self.needs(names)], self.build)
         if status:
             raise Trouble(f"it does not build:\n{output[-2000:]}")
 
-    def red(self, pattern, limit_s=TEST_LIMIT_S):
+    def red(self, pattern, limit_s=TEST_LIMIT_S, until=("--stop-on-failure",)):
         """Builds and runs the tests. Returns: the names of those that fail, or what else happened."""
         names = self.names(pattern)
         self.make(names)
-        status, output = run(["ctest", "--test-dir", self.build, "-j", str(os.cpu_count() or 1), "-R", pattern,
-                              "--stop-on-failure", "--output-on-failure"], self.build, limit_s)
+        status, output = run(["ctest", "--test-dir", self.build, "-j", str(self.at_once), "-R", pattern,
+                              *until, "--output-on-failure"], self.build, limit_s)
         if status == 124:
             return [f"no end after {limit_s} s"]
         failed = re.findall(r"^\s*\d+ - (\S+) \(", output, re.M)
@@ -225,26 +237,46 @@ def judge(tree, row):
         tree.restore(path, before)
 
 
-def check_green(tree, rows):
-    """A test that is red by itself would notice everything."""
-    red = tree.red("|".join(f"({row['tests']})" for row in rows), GREEN_LIMIT_S)
+def those_green(tree, rows):
+    """Returns: the rows whose tests pass as things are. A test that is red by itself would notice everything."""
+    red = tree.red("|".join(f"({row['tests']})" for row in rows), GREEN_LIMIT_S, ())
     if red:
-        sys.exit(f"red without any mutant: {', '.join(red)}\n{tree.told[-4000:]}")
+        print(f"{tree.told[-4000:]}\nred without any mutant: {', '.join(red)}", flush=True)
+    return [row for row in rows if not any(re.search(row["tests"], name) for name in red)]
 
 
-def judge_all(tree, rows):
-    unnoticed = 0
+def verdict_of(tree, row):
+    """Returns: whether a test noticed, and the line that says so."""
+    begin = time.monotonic()
+    try:
+        failed = judge(tree, row)
+        verdict = f"noticed by {', '.join(failed)}" if failed else f"NOT NOTICED by {row['tests']}"
+    except Trouble as trouble:
+        failed, verdict = [], f"CANNOT BE JUDGED: {' '.join(str(trouble).split())}"
+    return bool(failed), f"{row['id']:28} {time.monotonic() - begin:5.1f} s  {verdict}"
+
+
+def judge_all(tree, rows, jobs):
+    green = those_green(tree, rows)
     for row in rows:
-        begin = time.monotonic()
-        try:
-            failed = judge(tree, row)
-            verdict = f"noticed by {', '.join(failed)}" if failed else f"NOT NOTICED by {row['tests']}"
-        except Trouble as trouble:
-            failed, verdict = [], f"CANNOT BE JUDGED: {trouble}"
-        unnoticed += not failed
-        print(f"{row['id']:28} {time.monotonic() - begin:5.1f} s  {verdict}", flush=True)
-    print(f"{len(rows) - unnoticed} of {len(rows)} mutants noticed")
-    return 1 if unnoticed else 0
+        if row not in green:
+            print(f"{row['id']:28} CANNOT BE JUDGED: its test is red without it")
+    verdicts = (verdict_of(tree, row) for row in green) if jobs == 1 else copies.verdicts(tree.directory, green, jobs)
+    noticed = 0
+    for is_noticed, line in verdicts:
+        noticed += is_noticed
+        print(line, flush=True)
+    print(f"{noticed} of {len(rows)} mutants noticed")
+    return 0 if noticed == len(rows) else 1
+
+
+def serve(directory, jobs, rows):
+    """One of --jobs: judges the mutants whose ids it reads, and answers each with a line."""
+    tree = Tree(directory, jobs).read()
+    by_id = {row["id"]: row for row in rows}
+    for line in sys.stdin:
+        is_noticed, verdict = verdict_of(tree, by_id[line.strip()])
+        print(int(is_noticed), verdict, flush=True)
 
 
 def share_of(text):
@@ -261,6 +293,8 @@ def main():
     parser.add_argument("--share", type=share_of, metavar="K/N", help="the K-th of N equal shares of the table")
     parser.add_argument("--list", action="store_true", help="print the table's ids, places and tests")
     parser.add_argument("--check", action="store_true", help="only see that each has its place in the sources")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="judge on N copies of the tree at once")
+    parser.add_argument("--serve", metavar="DIRECTORY", help=argparse.SUPPRESS)  # what --jobs starts
     parser.add_argument("ids", nargs="*", metavar="ID")
     words = parser.parse_args()
     rows = read_table()
@@ -283,10 +317,11 @@ def main():
     # Not inside a test that runs us: its settings are not ours.
     for name in [name for name in os.environ if name.startswith("GPURT_")]:
         del os.environ[name]
+    if words.serve:
+        return serve(words.serve, words.jobs, rows)
     with tempfile.TemporaryDirectory(prefix="gpurt-mutants-") as directory:
-        tree = Tree(directory, QUICK if words.part else [])
-        check_green(tree, rows)
-        return judge_all(tree, rows)
+        tree = Tree(directory).configure(QUICK if words.part else [])
+        return judge_all(tree, rows, words.jobs)
 
 
 if __name__ == "__main__":
