@@ -39,7 +39,8 @@ function(gpurt_nvcc_toolkit nvcc variable)
 endfunction()
 
 # Sets in the caller GPURT_WITH_CUDA, and either GPURT_CUDA_WHY_NOT or GPURT_NVCC, GPURT_NVCC_GENCODE,
-# GPURT_NVCC_TRIED (see gpurt_narrow_gencode), GPURT_NVCC_ARCHS, GPURT_CUDA_LIBRARY_DIR and GPURT_CUDA_SUMMARY.
+# GPURT_NVCC_TRIED and GPURT_NVCC_ASSEMBLED (see gpurt_narrow_gencode), GPURT_NVCC_ARCHS, GPURT_CUDA_LIBRARY_DIR and
+# GPURT_CUDA_SUMMARY.
 function(gpurt_find_cuda)
     set(GPURT_WITH_CUDA OFF PARENT_SCOPE)
     find_package(CUDAToolkit QUIET)
@@ -60,6 +61,7 @@ function(gpurt_find_cuda)
     list(GET known -1 newest)
     set(archs ${GPURT_CUDA_ARCHS})
     set(tried "")
+    set(assembled "")
     if(archs STREQUAL "native")
         gpurt_native_archs("${known}" archs)
         if(NOT archs)
@@ -92,15 +94,22 @@ function(gpurt_find_cuda)
 
     if(NOT GPURT_CUDA_ARCHS AND 90 IN_LIST archs)
         list(GET archs 0 oldest)
-        set(tried "-gencode=arch=compute_90,code=[sm_90,compute_90]")
+        set(tried "-gencode=arch=compute_90,code=compute_90")
+        set(assembled "-gencode=arch=compute_90,code=[sm_90,compute_90]")
         if(NOT oldest EQUAL 90)
-            list(PREPEND tried "-gencode=arch=compute_${oldest},code=compute_${oldest}")
+            set(more "-gencode=arch=compute_${oldest},code=compute_${oldest}")
+            list(PREPEND tried "${more}")
+            list(PREPEND assembled "${more}")
         endif()
     elseif(NOT tried)
         set(tried "${gencode}")
     endif()
+    if(NOT assembled)
+        set(assembled "${tried}")
+    endif()
 
     set(GPURT_NVCC_TRIED "${tried}" PARENT_SCOPE)
+    set(GPURT_NVCC_ASSEMBLED "${assembled}" PARENT_SCOPE)
     set(GPURT_WITH_CUDA ON PARENT_SCOPE)
     set(GPURT_NVCC "${CUDAToolkit_NVCC_EXECUTABLE}" PARENT_SCOPE)
     set(GPURT_CUDA_LIBRARY_DIR "${CUDAToolkit_LIBRARY_DIR}" PARENT_SCOPE)
@@ -110,13 +119,20 @@ function(gpurt_find_cuda)
     set(GPURT_CUDA_SUMMARY "nvcc ${CUDAToolkit_VERSION} for sm_${archs}" PARENT_SCOPE)
 endfunction()
 
-# For what is tried and not shipped, from here on. All architectures: PTX of the oldest one, for all before 9.0; machine
-# code and PTX of 9.0. That takes a third of nvcc's time, most of which goes into machine code. What an architecture
-# could refuse stands in the headers, as PTX: the examples and the tests of its price keep to machine code for all of
-# them. Native, and no GPU here: PTX alone, for nothing can run it; the preset archs makes the machine code.
+# For what is tried and not shipped, from here on. All architectures: PTX of the oldest one, for all before 9.0, and of
+# 9.0. Machine code takes four fifths of nvcc's time. What an architecture could refuse stands in the headers: libraries
+# and examples, the tests of the headers' price, and what calls gpurt_assemble make machine code of those. Native, and
+# no GPU here: PTX of 9.0, for nothing can run it.
 macro(gpurt_narrow_gencode)
     if(GPURT_WITH_CUDA)
         set(GPURT_NVCC_GENCODE "${GPURT_NVCC_TRIED}")
+    endif()
+endmacro()
+
+# Of all architectures, machine code of 9.0 too, from here on in this folder.
+macro(gpurt_assemble)
+    if(GPURT_WITH_CUDA)
+        set(GPURT_NVCC_GENCODE "${GPURT_NVCC_ASSEMBLED}")
     endif()
 endmacro()
 
