@@ -37,8 +37,14 @@ GPURT_KERNEL(phaser_meet, struct phaser_args, p)
     GPURT_SHARED(gpurt_member_t, member, 1);
 
     rounds = rounds < PHASER_ROUNDS ? rounds : (uint32_t)PHASER_ROUNDS;
-    if (p->what == PHASER_JOIN && block == blocks - 1 && gpurt_thread_rank() == 0)
+    if (p->what == PHASER_JOIN && block == blocks - 1 && gpurt_thread_rank() == 0) {
+        for (uint32_t i = 0; i < PHASER_ROUNDS;
+             i++) { /* at many moments of the others' phases */
+            gpurt_phaser_join(p->phaser);
+            gpurt_phaser_drop(p->phaser);
+        }
         gpurt_phaser_join(p->phaser);
+    }
     if (p->what != PHASER_BUTTERFLY && gpurt_cluster_rank() == 0)
         gpurt_member_begin(member, p->phaser);
     for (uint32_t round = 0; round < rounds; round++) {

@@ -37,8 +37,7 @@ NEED_ALL = ("test_replay", "test_check_tool")     # or needs all
 FOLDERS = {"bin": "tui/all", "tests": "tests/gen/all"}  # a script that is given a folder needs what lies there
 GREEN_LIMIT_S = 3600
 TEST_LIMIT_S = 150  # for all tests of a mutant: one that hangs has noticed too
-CONFIGURE = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DGPURT_CUDA=OFF", "-DGPURT_BENCH=OFF",
-             "-DGPURT_EXAMPLES=OFF"]
+CONFIGURE = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DGPURT_CUDA=OFF", "-DGPURT_BENCH=OFF"]
 QUICK = ["-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -DNDEBUG"]  # compiling is most of the part, and it looks at no debug information
 
 

@@ -117,6 +117,28 @@ static void check_dump(const struct expected *e)
     free((void *)(uintptr_t)file.at);
 }
 
+/* What stands before a return address is no call: then the unwinder made it up, and what it said
+ * of the callers of that one. */
+static void check_calls(void)
+{
+    bytes_t file = dump_load("trap");
+    code_place_t call;
+    fault_book_t book;
+    gpucore_t *core;
+
+    CHECK_EQ(gpucore_open_bytes(file, "trap", &core, NULL), GPURT_OK);
+    CHECK_EQ(fault_book_fill(&book, core, NULL), GPURT_OK);
+    CHECK_EQ(book.faults[0].call_count, 2);
+    CHECK(code_find(core, book.faults[0].calls[1], &call));
+    memcpy((void *)(uintptr_t)call.code.at, book.faults[0].place.code.at, 16);
+    fault_book_fini(&book);
+    CHECK_EQ(fault_book_fill(&book, core, NULL), GPURT_OK);
+    CHECK_EQ(book.faults[0].call_count, 1);
+    fault_book_fini(&book);
+    gpucore_close(core);
+    free((void *)(uintptr_t)file.at);
+}
+
 /* The key that the kernel was given stands in two registers of the lane that failed; cuda-
  * gdb shows the same. */
 static void check_registers(void)
@@ -433,6 +455,7 @@ int main(void)
 {
     for (int i = 0; i < DUMPS; i++)
         check_dump(&dumps[i]);
+    check_calls();
     check_registers();
     check_hang();
     check_ended_warp();

@@ -270,12 +270,15 @@ static void check_code(void)
 
 /* ---- the model ----------------------------------------------------------------------- */
 
-static uint32_t recent_of(uint32_t second)
+static uint32_t recent_of(uint32_t second, uint32_t *idle)
 {
-    uint32_t sum = 0, idle;
+    uint32_t sum = 0, one;
 
-    for (uint32_t i = 0; i < view->warps.count; i++)
-        sum += gpurt_linecell_recent(&view->warps.cells[i], second, &idle);
+    *idle = 0;
+    for (uint32_t i = 0; i < view->warps.count; i++) {
+        sum += gpurt_linecell_recent(&view->warps.cells[i], second, &one);
+        *idle += one;
+    }
     return sum;
 }
 
@@ -284,20 +287,22 @@ static void check_recent(void)
 {
     const uint32_t second =
         (uint32_t)(T0 / SECOND) + 1; /* when the first one's time ends */
+    uint32_t idle;
 
     begin();
     put_line("old", "a.cu", 1, 0, "wait", 100, 0);
     put_line("new", "a.cu", 2, 0, "wait", 5, 5 * SECOND);
     put_line("new", "a.cu", 2, 0, "wait", 7, 6 * SECOND);
     put_line("new", "a.cu", 2, 0, "wait", 1, 5 * SECOND); /* of another process */
-    put_line("new", "a.cu", 2, 0, "wait", 9, 1 * SECOND); /* too late */
+    put_line("new", "a.cu", 2, 0, "wait", 9, 4 * SECOND); /* too late */
     look();
-    CHECK_EQ(recent_of(second), 100);
-    CHECK_EQ(recent_of(second + 1), 100);
-    CHECK_EQ(recent_of(second + 2), 0);
-    CHECK_EQ(recent_of(second + 5), 6);
-    CHECK_EQ(recent_of(second + 6), 13);
-    CHECK_EQ(recent_of(second + 7), 7);
+    CHECK_EQ(recent_of(second, &idle), 100);
+    CHECK_EQ(recent_of(second + 1, &idle), 100);
+    CHECK_EQ(recent_of(second + 2, &idle), 0);
+    CHECK_EQ(recent_of(second + 5, &idle), 6);
+    CHECK_EQ(recent_of(second + 6, &idle), 13);
+    CHECK_EQ(idle, 5);
+    CHECK_EQ(recent_of(second + 7, &idle), 7);
     draw_at(10, 100);
     CHECK(seen("old") && seen("122 samples of warps in 7.00 s"));
     act(ACTION_SORT);
@@ -308,9 +313,10 @@ static void check_recent(void)
 /* More than there is room for is counted; a model that goes back shows what it was. */
 static void check_room(void)
 {
-    gpurt_model_t *before;
+    gpurt_model_t *before, *empty;
 
     begin();
+    CHECK(gpurt_model_copy(model, &empty, NULL) == GPURT_OK);
     put_line("first", "a.cu", 1, 0, "wait", 3, 0);
     CHECK(gpurt_model_copy(model, &before, NULL) == GPURT_OK);
     for (uint32_t i = 1; i < GPURT_MODEL_LINE_CELLS + 5u; i++)
@@ -325,6 +331,13 @@ static void check_room(void)
     gpurt_model_destroy(before);
     draw_at(12, 100);
     CHECK(seen("Lines  3 samples") && !seen("have no row"));
+    put_line("second", "a.cu", 1, 0, "wait", 2, 0);
+    draw_at(12, 100);
+    gpurt_model_assign(model, empty);
+    gpurt_model_destroy(empty);
+    put_line("elsewhere", "a.cu", 1, 0, "wait", 7, 0);
+    draw_at(12, 100);
+    CHECK(seen("elsewhere"));
 }
 
 /* More names than there is room for. */

@@ -129,6 +129,7 @@ static void check_occupancy(void)
     put_at(GPURT_KIND_DEVICE, 3, T0, &device, old_bytes); /* before UUIDs were told */
     look();
     CHECK_STR(view->activity.gpus[3].name, "");
+    CHECK_EQ(kernel("fills")->occupancy, 7500);
     put_at(GPURT_KIND_DEVICE, 3, T0, &device, sizeof device);
     put_at(GPURT_KIND_DEVICE, 4000000000u, T0, &device, sizeof device);
     look();

@@ -435,6 +435,13 @@ static void check_gone(const picture_t *shown, const gpurt_modelview_t *v)
     copy.panics.list[0].slot = 61; /* said nothing that is kept */
     p.shown = VIEW_PANICS;
     CHECK(is_drawn(&p, "before it  no longer kept; gpurt-panic show x.gplog has it"));
+    p.shown = VIEW_LOG;
+    p.filter.level = GPURT_LEVEL_LOST; /* none of the kept lines has it */
+    for (int i = 0; i < GPURT_CLASSES; i++)
+        copy.lines[i].first = 5;
+    CHECK(is_drawn(&p, "no line is kept of this moment and level"));
+    p.filter.level = 0;
+    p.shown = VIEW_PANICS;
     for (int i = 0; i < GPURT_CLASSES; i++)
         copy.lines[i].first = 0;
     CHECK(is_drawn(&p, "before it  this warp slot logged nothing"));

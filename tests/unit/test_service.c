@@ -329,17 +329,21 @@ static void close_names_one_that_does_not_stop(void)
     gpurt_service_options_t options = {.stop_ms = 50, .name = "mule"};
     gpurt_service_t mule, echo;
     struct service_args a, b;
+    gpurt_heap_t heap;
 
     open_with(0);
     a = args_make();
     b = args_make();
+    must(gpurt_heap_create(rt, NULL, &heap, &err));
     must(gpurt_service_launch(rt, &shape, service_deaf, &a, &options, &mule, &err));
     must(gpurt_service_launch(rt, &shape, service_echo, &b, NULL, &echo, &err));
     CHECK_EQ(gpurt_close(rt, &err), GPURT_E_TIMEOUT);
     CHECK_CONTAINS(err.text, "service mule ");
     CHECK_CONTAINS(err.text, "3 of its 3 blocks");
     CHECK_EQ(status_of(mule).state, GPURT_SERVICE_IS_STOPPING);
-    CHECK_EQ(gpurt_service_ring(rt, echo), GPURT_E_HANDLE); /* it did stop */
+    CHECK_EQ(gpurt_service_ring(rt, echo),
+             GPURT_E_HANDLE); /* it did stop; the rest stays: */
+    must(gpurt_heap_destroy(rt, &heap, &err));
     must(gpurt_sync(rt, &err));
     must(gpurt_service_launch(rt, &shape, service_echo, &b, NULL, &echo, &err));
     must(gpurt_hostword_store(rt, &a.desk->xask, 1, &err));

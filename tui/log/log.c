@@ -193,7 +193,7 @@ static int do_tail(gpurt_log_t *log, log_print_t *p, const char *path,
                    const log_options_t *o)
 {
     follow_t follow = {.program = log_program.name, .path = path};
-    uint64_t frame = o->lines ? tail_start(log, p, o->lines) : gpurt_log_frames(log);
+    uint64_t frame = tail_start(log, p, o->lines);
     gpurt_log_summary_t sum;
     int status;
 
