@@ -10,7 +10,7 @@ from lint_files import Report, lines_of, matching, without_comments
 TABLE = "docs/MEMORY_ORDER.md"
 LABEL = re.compile(r"/\*.*?\b([A-Z]+[0-9]+)\.(rel|acq)\b")
 LABELS = re.compile(r"\b([A-Z]+[0-9]+)\.(rel|acq)\b")
-ORDERED = re.compile(r"\bgpurt_\w+_(acquire|release|acq_rel)_(blk|clu|dev|sys|far)_\w+\s*\(")
+ORDERED = re.compile(r"\bgpurt_\w+_(acquire|release|acq_rel)_(blk|clu|dev|sys|far|near)_\w+\s*\(")
 ROW = re.compile(r"^\|\s*`?([A-Z]+[0-9]+)`?\s*\|")
 DEFINES_THEM = "runtime/include/gpurt/atomic.h"
 

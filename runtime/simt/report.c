@@ -452,6 +452,13 @@ static void add_narrow(report_t *r, const simt_narrow_t *n)
             n->addr);
         return;
     }
+    if (n->missing) {
+        add(r,
+            "  word %p: on a GPU a near atomic looks for it in the block's shared memory: "
+            "use blk scope\n",
+            n->addr);
+        return;
+    }
     add(r,
         "  word %p: block %u used a %s-scope atomic on it, block %u uses it too; on a GPU "
         "their updates can pass each other: use dev scope\n",

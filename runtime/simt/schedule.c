@@ -391,7 +391,8 @@ static void look_at_scope(simt_worker_t *k, const gpurt_point_t *p)
     const char *what = NULL;
 
     if (simt_scope_is_astray(k->current, p, &k->narrow))
-        what = "an atomic looks elsewhere for a word in shared memory";
+        what = k->narrow.missing ? "an atomic looks in shared memory for a word elsewhere"
+                                 : "an atomic looks elsewhere for a word in shared memory";
     else if (k->device->scope && p->kind != GPURT_POINT_PLAIN &&
              simt_scope_breaks(k->device->scope, k->current, p->addr, p->scope, &k->narrow))
         what = "an atomic's scope is too narrow";

@@ -8,8 +8,8 @@
  * memory is exempt: it belongs to one block. The table is open-addressed and bounded; words that
  * find no place in it go unchecked.
  *
- * And an atomic in shared memory whose name says that the word lies elsewhere: on a GPU that is an
- * illegal address. */
+ * And an atomic whose name says that the word lies in shared memory, or not there, and it does not: on
+ * a GPU that is an illegal address, or another word. */
 #include "simt.h"
 
 #include <gpurt/atomic.h>
@@ -133,9 +133,11 @@ static bool in_shared_memory(const simt_lane_t *lane, const void *addr)
 
 bool simt_scope_is_astray(simt_lane_t *lane, const gpurt_point_t *p, simt_narrow_t *found)
 {
-    if (p->scope != GPURT_SCOPE_FAR || !in_shared_memory(lane, p->addr))
+    bool near = p->scope == GPURT_SCOPE_NEAR;
+
+    if ((!near && p->scope != GPURT_SCOPE_FAR) || near == in_shared_memory(lane, p->addr))
         return false;
-    *found = (simt_narrow_t){.addr = p->addr, .shared = true};
+    *found = (simt_narrow_t){.addr = p->addr, .shared = !near, .missing = near};
     return true;
 }
 

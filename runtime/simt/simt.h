@@ -229,7 +229,8 @@ typedef struct simt_narrow {
     const void *addr;
     const char *scope;
     uint32_t narrow, user;
-    bool shared;
+    bool shared;  /* the word lies there, and should not */
+    bool missing; /* it should lie there */
 } simt_narrow_t;
 
 /* Owner: the device. All fields are the worker's own, except the x words. Aligned so that two
@@ -466,7 +467,7 @@ void simt_symbols_walk(void *const *trace, uint32_t frames, bool first_exact, bo
 simt_scope_t *simt_scope_create(void);
 void simt_scope_destroy(simt_scope_t *s);
 void simt_scope_reset(simt_scope_t *s);
-/* Lane. Whether this looks elsewhere for a word that lies in shared memory. */
+/* Lane. Whether this looks elsewhere for a word in shared memory, or there for one elsewhere. */
 bool simt_scope_is_astray(simt_lane_t *lane, const gpurt_point_t *p, simt_narrow_t *found);
 /* Lane. Whether this access proves a scope too narrow; `found` then says how. */
 bool simt_scope_breaks(simt_scope_t *s, simt_lane_t *lane, const void *addr, uint32_t scope,

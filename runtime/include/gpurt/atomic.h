@@ -12,7 +12,9 @@
  *           others: relaxed acquire release acq_rel
  *   scope   blk (the block)  clu (the cluster)  dev (the device)  sys (host and peers too);
  *           far: as dev, for a word that does not lie in shared memory (u32 u64: add and or xchg
- *           cas). One instruction on a GPU, which else asks first where the word lies
+ *           cas). One instruction on a GPU, which else asks first where the word lies;
+ *           near: as blk, for a word that lies in shared memory (u32 u64: load store add and or
+ *           xchg cas). A GPU takes a third of the cycles for it
  *   type    u32 u64; i32 i64 (all but and or xor, no red); f32 f64 (load store add xchg);
  *           u128 (load store xchg cas)
  *
@@ -65,9 +67,10 @@ typedef struct GPURT_ALIGN(16) gpurt_u128 {
 #        define GPURT_SCOPE_clu \
             __NV_THREAD_SCOPE_DEVICE /* no clusters there: the next wider scope */
 #    endif
-#    define GPURT_SCOPE_dev __NV_THREAD_SCOPE_DEVICE
-#    define GPURT_SCOPE_sys __NV_THREAD_SCOPE_SYSTEM
-#    define GPURT_SCOPE_far GPURT_SCOPE_dev
+#    define GPURT_SCOPE_dev  __NV_THREAD_SCOPE_DEVICE
+#    define GPURT_SCOPE_sys  __NV_THREAD_SCOPE_SYSTEM
+#    define GPURT_SCOPE_far  GPURT_SCOPE_dev
+#    define GPURT_SCOPE_near GPURT_SCOPE_blk
 
 #    define GPURT_RAW_load(T, p, o, s) \
         __nv_atomic_load_n((T *)(p), GPURT_ORDER_##o, GPURT_SCOPE_##s)
@@ -76,7 +79,7 @@ typedef struct GPURT_ALIGN(16) gpurt_u128 {
 /* On a generic address an atomic asks first whether that is in shared memory; `far` does not. */
 #    define GPURT_RAW_rmw(op, T, p, v, o, s) \
         __nv_atomic_##op(p, v, GPURT_ORDER_##o, GPURT_SCOPE_##s)
-#    define GPURT_RAW_near(op, ptx, T, W, t, p, v, o, s) \
+#    define GPURT_RAW_any(op, ptx, T, W, t, p, v, o, s) \
         ((T)GPURT_RAW_rmw(op, W, (W *)(p), (W)(v), o, s))
 #    define GPURT_RAW_far(op, ptx, T, W, t, p, v, o, s)                                 \
         ({                                                                              \
@@ -89,11 +92,38 @@ typedef struct GPURT_ALIGN(16) gpurt_u128 {
                            "y");                                                        \
             gpurt_old_;                                                                 \
         })
-#    define GPURT_RAW_at_blk GPURT_RAW_near
-#    define GPURT_RAW_at_clu GPURT_RAW_near
-#    define GPURT_RAW_at_dev GPURT_RAW_near
-#    define GPURT_RAW_at_sys GPURT_RAW_near
-#    define GPURT_RAW_at_far GPURT_RAW_far
+#    define GPURT_RAW_near(op, ptx, T, W, t, p, v, o, s)                                \
+        ({                                                                              \
+            T gpurt_old_;                                                               \
+            asm volatile("atom." #o ".cta.shared." GPURT_PTX_##ptx(t) " %0, [%1], %2;"  \
+                         : "=" GPURT_PTX_WORD_##t(gpurt_old_)                           \
+                         : "l"(__cvta_generic_to_shared(p)), GPURT_PTX_WORD_##t((T)(v)) \
+                         : "memor"                                                      \
+                           "y");                                                        \
+            gpurt_old_;                                                                 \
+        })
+#    define GPURT_RAW_load_near(T, t, p, o)                                      \
+        ({                                                                       \
+            T gpurt_now_;                                                        \
+            asm volatile("ld." #o ".cta.shared." GPURT_PTX_BITS_##t " %0, [%1];" \
+                         : "=" GPURT_PTX_WORD_##t(gpurt_now_)                    \
+                         : "l"(__cvta_generic_to_shared(p))                      \
+                         : "memor"                                               \
+                           "y");                                                 \
+            gpurt_now_;                                                          \
+        })
+#    define GPURT_RAW_store_near(T, t, p, v, o)                       \
+        asm volatile("st." #o ".cta.shared." GPURT_PTX_BITS_##t       \
+                     " [%0], %1;" ::"l"(__cvta_generic_to_shared(p)), \
+                     GPURT_PTX_WORD_##t((T)(v))                       \
+                     : "memor"                                        \
+                       "y")
+#    define GPURT_RAW_at_blk  GPURT_RAW_any
+#    define GPURT_RAW_at_clu  GPURT_RAW_any
+#    define GPURT_RAW_at_dev  GPURT_RAW_any
+#    define GPURT_RAW_at_sys  GPURT_RAW_any
+#    define GPURT_RAW_at_far  GPURT_RAW_far
+#    define GPURT_RAW_at_near GPURT_RAW_near
 #    define GPURT_RAW_add_(T, U, t, p, v, o, s) \
         GPURT_RAW_at_##s(fetch_add, add_, T, U, t, p, v, o, s)
 #    define GPURT_RAW_sub_(T, U, t, p, v, o, s) \
@@ -122,6 +152,19 @@ typedef struct GPURT_ALIGN(16) gpurt_u128 {
                          ".global.cas." GPURT_PTX_BITS_##t " %0, [%1], %2, %3;"        \
                          : "=" GPURT_PTX_WORD_##t(gpurt_old_)                          \
                          : "l"(__cvta_generic_to_global(p)),                           \
+                           GPURT_PTX_WORD_##t(gpurt_want_), GPURT_PTX_WORD_##t((T)(d)) \
+                         : "memor"                                                     \
+                           "y");                                                       \
+            *(e) = gpurt_old_;                                                         \
+            gpurt_want_ == gpurt_old_;                                                 \
+        })
+#    define GPURT_RAW_cas_near(T, t, p, e, d, o, fo, s)                                \
+        ({                                                                             \
+            T gpurt_want_ = *(e), gpurt_old_;                                          \
+            asm volatile("atom." #o ".cta.shared.cas." GPURT_PTX_BITS_##t              \
+                         " %0, [%1], %2, %3;"                                          \
+                         : "=" GPURT_PTX_WORD_##t(gpurt_old_)                          \
+                         : "l"(__cvta_generic_to_shared(p)),                           \
                            GPURT_PTX_WORD_##t(gpurt_want_), GPURT_PTX_WORD_##t((T)(d)) \
                          : "memor"                                                     \
                            "y");                                                       \
@@ -199,6 +242,7 @@ typedef struct GPURT_ALIGN(16) gpurt_u128 {
 #    define GPURT_SCOPE_dev     GPURT_SCOPE_DEV
 #    define GPURT_SCOPE_sys     GPURT_SCOPE_SYS
 #    define GPURT_SCOPE_far     GPURT_SCOPE_FAR
+#    define GPURT_SCOPE_near    GPURT_SCOPE_NEAR
 
 /* gcc 12.2 at -O1 puts the answer where the operand is, and then loses the operand in the loop
  * that it makes of the operation; so the operand is needed for longer. */
@@ -211,6 +255,8 @@ typedef struct GPURT_ALIGN(16) gpurt_u128 {
         })
 #    define GPURT_RAW_load(T, p, o, s)           __atomic_load_n(p, GPURT_ORDER_##o)
 #    define GPURT_RAW_store(p, v, o, s)          __atomic_store_n(p, v, GPURT_ORDER_##o)
+#    define GPURT_RAW_load_near(T, t, p, o)      GPURT_RAW_load(T, p, o, near)
+#    define GPURT_RAW_store_near(T, t, p, v, o)  GPURT_RAW_store(p, v, o, near)
 #    define GPURT_RAW_add_(T, U, t, p, v, o, s)  __atomic_fetch_add(p, v, GPURT_ORDER_##o)
 #    define GPURT_RAW_sub_(T, U, t, p, v, o, s)  __atomic_fetch_sub(p, v, GPURT_ORDER_##o)
 #    define GPURT_RAW_and_(T, U, t, p, v, o, s)  GPURT_RAW_bits_(fetch_and, T, p, v, o)
@@ -387,6 +433,33 @@ GPURT_END_DECLS
         GPURT_DEF_cas(T, t, release, relaxed, far)                                        \
             GPURT_DEF_cas(T, t, acq_rel, acquire, far)
 
+#define GPURT_DEF_load_near(T, t, o)                           \
+    GPURT_HD T gpurt_load_##o##_near_##t(const T *p)           \
+    {                                                          \
+        GPURT_RAW_point(p, sizeof(T), near, GPURT_POINT_LOAD); \
+        return GPURT_RAW_load_near(T, t, p, o);                \
+    }
+#define GPURT_DEF_store_near(T, t, o)                           \
+    GPURT_HD void gpurt_store_##o##_near_##t(T *p, T value)     \
+    {                                                           \
+        GPURT_RAW_point(p, sizeof(T), near, GPURT_POINT_STORE); \
+        GPURT_RAW_store_near(T, t, p, value, o);                \
+    }
+#define GPURT_FOR_NEAR(def, ...)                                    \
+    def(__VA_ARGS__, relaxed, near) def(__VA_ARGS__, acquire, near) \
+        def(__VA_ARGS__, release, near) def(__VA_ARGS__, acq_rel, near)
+#define GPURT_DEFINE_NEAR(T, t)                                                 \
+    GPURT_DEF_load_near(T, t, relaxed) GPURT_DEF_load_near(T, t, acquire)       \
+        GPURT_DEF_store_near(T, t, relaxed) GPURT_DEF_store_near(T, t, release) \
+            GPURT_FOR_NEAR(GPURT_DEF_rmw, add_, T, T, t)                        \
+                GPURT_FOR_NEAR(GPURT_DEF_rmw, and_, T, T, t)                    \
+                    GPURT_FOR_NEAR(GPURT_DEF_rmw, or_, T, T, t)                 \
+                        GPURT_FOR_NEAR(GPURT_DEF_xchg, T, T, t)                 \
+                            GPURT_DEF_cas(T, t, relaxed, relaxed, near)         \
+                                GPURT_DEF_cas(T, t, acquire, acquire, near)     \
+                                    GPURT_DEF_cas(T, t, release, relaxed, near) \
+                                        GPURT_DEF_cas(T, t, acq_rel, acquire, near)
+
 GPURT_DEFINE_ACCESS(uint32_t, u32)
 GPURT_DEFINE_ACCESS(uint64_t, u64)
 GPURT_DEFINE_ACCESS(int32_t, i32)
@@ -401,6 +474,8 @@ GPURT_DEFINE_REDS(uint32_t, u32)
 GPURT_DEFINE_REDS(uint64_t, u64)
 GPURT_DEFINE_FAR(uint32_t, u32)
 GPURT_DEFINE_FAR(uint64_t, u64)
+GPURT_DEFINE_NEAR(uint32_t, u32)
+GPURT_DEFINE_NEAR(uint64_t, u64)
 
 /* ---- with a bound ------------------------------------------------------------------------- */
 /* old: the value found; next: of it, while `may` holds. */

@@ -23,7 +23,8 @@ enum {
     GPURT_SCOPE_CLU = 2,
     GPURT_SCOPE_DEV = 3,
     GPURT_SCOPE_SYS = 4,
-    GPURT_SCOPE_FAR = 5 /* the device's; of a word that is not in shared memory */
+    GPURT_SCOPE_FAR = 5, /* the device's; of a word that is not in shared memory */
+    GPURT_SCOPE_NEAR = 6 /* the block's; of a word in its shared memory */
 };
 enum {
     GPURT_POINT_LOAD,
