@@ -12,11 +12,14 @@
 #include <gpurt/executors.h>
 
 #include <string.h>
+#include <time.h>
 
 enum {
     REPEATS = 11,
     GPU_TASKS = 1 << 20,
-    CPU_TASKS = 1 << 12
+    CPU_TASKS = 1 << 12,
+    SETTLE_NS = 1000000,
+    SETTLE_LOOKS = 1000
 };
 
 typedef struct bench {
@@ -49,6 +52,24 @@ static gpurt_executor_status_t status_of(bench_t *b)
     return s;
 }
 
+/* When all warps have told what they did: a warp adds it up now and then, and when it idles. What one
+ * run leaves untold would count as of the next. */
+static gpurt_executor_status_t settled(bench_t *b)
+{
+    struct timespec pause = {0, SETTLE_NS};
+    gpurt_executor_status_t now = status_of(b), before;
+
+    for (uint32_t i = 0; i < SETTLE_LOOKS; i++) {
+        before = now;
+        nanosleep(&pause, NULL);
+        now = status_of(b);
+        if (now.useful == before.useful)
+            return now;
+    }
+    fprintf(stderr, "bench_executor: bodies still run behind a drain\n");
+    exit(1);
+}
+
 static void executor_begin(bench_t *b, uint32_t blocks, uint32_t warps)
 {
     gpurt_executor_options_t o = {.warps = warps, .blocks = blocks, .tasks = 2 * b->count};
@@ -70,7 +91,7 @@ static void executor_end(bench_t *b)
 static run_t tasks_run(bench_t *b, uint32_t count, double us)
 {
     struct bench_fan fan = {count, (uint32_t)(us * b->cycles_a_us)};
-    gpurt_executor_status_t before = status_of(b), after;
+    gpurt_executor_status_t before = settled(b), after;
     gpurt_error_t err = {0};
     double begin = rows_now_ns();
     run_t r;
@@ -78,7 +99,7 @@ static run_t tasks_run(bench_t *b, uint32_t count, double us)
     need(gpurt_executor_submit(b->rt, b->x, fan, &fan, 1, 0, NULL, &err), &err, "submit");
     need(gpurt_executor_drain(b->rt, b->x, UINT64_MAX, &err), &err, "drain");
     r.ns = rows_now_ns() - begin;
-    after = status_of(b);
+    after = settled(b);
     if (after.ended - before.ended < count || after.failed || after.refused) {
         fprintf(stderr, "bench_executor: %llu of %u tasks ran\n",
                 (unsigned long long)(after.ended - before.ended), count);
@@ -110,12 +131,21 @@ static double tickets_run(bench_t *b)
     return ns;
 }
 
-/* Cycles of gpurt_clock in a microsecond, by a task that takes a million. */
+/* Cycles of gpurt_clock in a microsecond, by two tasks of which one takes a million more: what lies
+ * before and behind a body cancels out. */
 static void clock_find(bench_t *b)
 {
-    b->cycles_a_us = 1;
-    (void)tasks_run(b, 1, 0);
-    b->cycles_a_us = 1e6 / (tasks_run(b, 1, 1e6).ns * 1e-3);
+    double clocks[REPEATS];
+
+    for (uint32_t i = 0; i < REPEATS; i++) {
+        double few, many;
+
+        b->cycles_a_us = 1;
+        few = tasks_run(b, 1, 1e5).ns;
+        many = tasks_run(b, 1, 1.1e6).ns;
+        clocks[i] = many > few ? 1e6 / ((many - few) * 1e-3) : 1;
+    }
+    b->cycles_a_us = rows_median(clocks, REPEATS);
 }
 
 static double tasks_a_us(bench_t *b)
