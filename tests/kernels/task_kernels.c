@@ -46,6 +46,15 @@ GPURT_TASK(gated, t, run)
     mark_run(t, run);
 }
 
+GPURT_TASK(leaves, t, run)
+{
+    struct task_mark_args left = {t->board, t->mark, 0, 0};
+
+    gpurt_task_spawn(run, mark, &left, gpurt_lane() == 7, 0);
+    if (gpurt_lane() == 7)
+        GPURT_PANIC("mark %u is left behind", t->mark);
+}
+
 GPURT_DEV void refused_count(task_board_t *board, bool refused)
 {
     if (refused)

@@ -64,7 +64,8 @@ struct task_left_args {
 /* mark: checks what it waits for. gated: the same, once the gate is open. fan: spawns marks. graph:
  * spawns them with edges. fib: children, and a second run when they have ended. yields: waits for
  * nothing, `count` times. hoard: spawns `state` sharers, which run on until two blocks have run one, or
- * `left` times. regret: a task, and behind it one that an urgent one cancels, which the first has spawned. */
+ * `left` times. regret: a task, and behind it one that an urgent one cancels, which the first has spawned.
+ * leaves: spawns a mark, and panics while an idle warp of its block is about to take that. */
 #define TASK_TESTS(TASK)                \
     TASK(mark, struct task_mark_args)   \
     TASK(gated, struct task_mark_args)  \
@@ -74,7 +75,8 @@ struct task_left_args {
     TASK(yields, struct task_fan_args)  \
     TASK(hoard, struct task_left_args)  \
     TASK(sharer, struct task_left_args) \
-    TASK(regret, struct task_left_args)
+    TASK(regret, struct task_left_args) \
+    TASK(leaves, struct task_mark_args)
 
 GPURT_EXECUTOR_DECLARE(task_tests, TASK_TESTS);
 

@@ -406,6 +406,28 @@ static void a_panic_loses_nothing(void)
     board_free();
 }
 
+/* An idle warp that is given a task may be cancelled before it takes it up. */
+static void a_panic_loses_nothing_in_hands(void)
+{
+    enum {
+        LEAVERS = 6
+    };
+    gpurt_executor_t x = executor_open(LEAVERS + 1, 64);
+    gpurt_executor_status_t s;
+
+    board_make(LEAVERS);
+    for (uint32_t i = 0; i < LEAVERS; i++) {
+        struct task_mark_args a = {.board = board, .mark = i};
+
+        must(gpurt_executor_submit(rt, x, leaves, &a, 1, 0, NULL, &err));
+        must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    }
+    s = status_of(x);
+    CHECK_EQ(s.ended + s.failed, 2 * LEAVERS);
+    CHECK_EQ(gpurt_executor_close(rt, x, NULL, &err), GPURT_E_PANIC);
+    board_free();
+}
+
 static void without_blocks_nobody_waits(void)
 {
     gpurt_executor_t x = executor_open(1, 64);
@@ -456,7 +478,7 @@ static void idle_takes_no_time(void)
 
 static void mistakes_are_refused(void)
 {
-    const gpurt_executor_options_t many = {.warps = 33},
+    const gpurt_executor_options_t many = {.warps = 32},
                                    both = {.blocks = 1, .share_percent = 9};
     struct task_mark_args a = {.board = NULL};
     gpurt_submitted_t tasks[2];
@@ -509,6 +531,7 @@ int main(int argc, char **argv)
     a_cancelled_one_does_not_start();
     it_rests_between_tasks();
     a_panic_loses_nothing();
+    a_panic_loses_nothing_in_hands();
     without_blocks_nobody_waits();
     if (!seeded)
         idle_takes_no_time();

@@ -15,8 +15,7 @@
 #include <string.h>
 
 enum {
-    TASKS_MOST = 1 << 26, /* so that 31 bits hold tickets of a lap, and 28 an edge */
-    THREADS_MOST = 1024
+    TASKS_MOST = 1 << 26 /* so that 31 bits hold tickets of a lap, and 28 an edge */
 };
 
 /* ---- the table ------------------------------------------------------------------------- */
@@ -120,9 +119,9 @@ static gpurt_status_t options_read(const gpurt_executor_options_t *given,
     o->edges = o->edges ? o->edges : 2 * o->tasks;
     o->records = o->records ? o->records : GPURT_EXECUTOR_RECORDS;
     o->stuck_ms = o->stuck_ms ? o->stuck_ms : GPURT_EXECUTOR_STUCK_MS;
-    if (o->warps > THREADS_MOST / GPURT_WARP_SIZE)
+    if (o->warps > GPURT_HANDS)
         return REFUSE(err, GPURT_E_INVALID, "options: %u warps a block, 1 to %d", o->warps,
-                      THREADS_MOST / GPURT_WARP_SIZE);
+                      GPURT_HANDS);
     if (o->tasks > TASKS_MOST || o->edges > 2 * TASKS_MOST || o->records > TASKS_MOST)
         return REFUSE(err, GPURT_E_INVALID,
                       "options: %u tasks, %u edges, %u records: at most %d, %d, %d",

@@ -109,7 +109,7 @@ GPURT_DEV gpurt_task_t gpurt_task_spawn_as(gpurt_task_run_t *run, uint32_t funct
 
     __builtin_memcpy(plan.args, args, bytes);
     if (gpurt_task_whole())
-        (void)gpurt_tasks_make(run, GPURT_FULL_MASK, wanted, &plan, &task);
+        (void)gpurt_tasks_make(run, wanted, &plan, &task);
     return task;
 }
 #define gpurt_task_spawn(run, name, args, wanted, how)                                    \
@@ -122,13 +122,13 @@ GPURT_DEV gpurt_status_t gpurt_task_after(gpurt_task_run_t *run, bool wanted,
 {
     if (!gpurt_task_whole())
         return GPURT_E_CANCELLED;
-    return gpurt_edges_add(run, GPURT_FULL_MASK, wanted && before && after, before, after);
+    return gpurt_edges_add(run, wanted && before && after, before, after);
 }
 
 GPURT_DEV void gpurt_task_start(gpurt_task_run_t *run, bool wanted, gpurt_task_t task)
 {
     if (gpurt_task_whole())
-        gpurt_tasks_release(run, GPURT_FULL_MASK, wanted && task, gpurt_task_index(task));
+        gpurt_tasks_release(run, wanted && task, gpurt_task_index(task));
 }
 
 GPURT_DEV bool gpurt_task_cancel(gpurt_task_run_t *run, gpurt_task_t task)

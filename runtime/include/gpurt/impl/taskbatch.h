@@ -15,9 +15,10 @@
 #include <gpurt/impl/taskcore.h>
 
 enum {
-    GPURT_WORKER_FLUSH = 64,            /* bodies, after which a warp adds up what it did */
-    GPURT_WORKER_BATCH_CYCLES = 130000, /* that bodies of a batch take together, or so */
-    GPURT_WORKER_PAUSES = 4             /* between looks before that */
+    GPURT_WORKER_FLUSH = 64, /* bodies, after which a warp adds up what it did */
+    GPURT_WORKER_FLUSH_CYCLES = 1 << 20, /* in bodies, likewise */
+    GPURT_WORKER_BATCH_CYCLES = 130000,  /* that bodies of a batch take together, or so */
+    GPURT_WORKER_PAUSES = 4              /* between looks before that */
 };
 
 /* Owner: each lane. Fields are the same in all lanes of the warp, but for the leader's. */
@@ -36,6 +37,9 @@ typedef struct gpurt_worker {
     uint32_t command; /* of the host's, that the block has obeyed; of thread 0 */
     uint64_t began, since, useful, waiting, at_once; /* began: of the body */
     uint64_t taken;                                  /* clock: the batch was */
+    /* bodies of one function that the block does not count yet */
+    uint64_t kind_cycles, kind_longest;
+    uint32_t kind_runs, kind;
 } gpurt_worker_t;
 
 /* ---- what is noted ------------------------------------------------------------------------ */
@@ -60,12 +64,39 @@ GPURT_DEV void gpurt_held_put(gpurt_task_held_t *held, uint32_t index,
     gpurt_store_relaxed_dev_u64(&held->xvalue, e->value);
 }
 
+/* The leader: bodies of one function, to the block. */
+GPURT_DEV void gpurt_worker_kind_tell(gpurt_worker_t *w)
+{
+    if (w->kind_runs)
+        gpurt_kind_count(&w->run, w->kind, w->kind_runs, w->kind_cycles);
+    w->kind_runs = 0;
+    w->kind_cycles = 0;
+}
+
+/* The leader: a body has ended. Tasks mostly follow others of their function, so that of one body
+ * only the warp knows. */
+GPURT_DEV void gpurt_worker_kind(gpurt_worker_t *w, uint64_t took)
+{
+    if (w->run.head.function != w->kind) {
+        gpurt_worker_kind_tell(w);
+        w->kind = w->run.head.function;
+        w->kind_longest = 0;
+    }
+    w->kind_runs++;
+    w->kind_cycles += took;
+    if (took > w->kind_longest) {
+        w->kind_longest = took;
+        gpurt_kind_longest(&w->run, w->kind, took);
+    }
+}
+
 /* The leader adds up what its warp did. */
 GPURT_DEV void gpurt_worker_flush(gpurt_worker_t *w)
 {
     gpurt_executor_block_t *b = w->run.block;
     uint64_t now = gpurt_clock();
 
+    gpurt_worker_kind_tell(w);
     gpurt_executor_count(&b->xuseful, w->useful);
     gpurt_executor_count(&b->xwaiting, w->waiting);
     gpurt_executor_count(&b->xtotal, now - w->since);
@@ -84,12 +115,12 @@ GPURT_DEV void gpurt_worker_flush(gpurt_worker_t *w)
 GPURT_DEV uint32_t gpurt_hall_batch(const gpurt_executor_hall_t *hall, uint32_t count)
 {
     /* relaxed: hints */
-    bool more = gpurt_load_relaxed_blk_u32(&hall->xlevels) != 0;
+    bool more = gpurt_load_relaxed_near_u32(&hall->xlevels) != 0;
     uint32_t part = more                    ? count
                     : gpurt_hall_owes(hall) ? count / (2 * gpurt_warps())
                                             : count / gpurt_warps();
     uint32_t most =
-        GPURT_WORKER_BATCH_CYCLES / (gpurt_load_relaxed_blk_u32(&hall->xtakes) + 1);
+        GPURT_WORKER_BATCH_CYCLES / (gpurt_load_relaxed_near_u32(&hall->xtakes) + 1);
 
     most = most < GPURT_TASK_BATCH ? most : (uint32_t)GPURT_TASK_BATCH;
     most = most < part ? most : part;
@@ -107,28 +138,25 @@ GPURT_DEVN uint32_t gpurt_hall_draw(const gpurt_task_run_t *run, uint32_t level,
     uint32_t lane = gpurt_lane(), full = GPURT_FULL_MASK, index = GPURT_TASK_NONE, more,
              drawn;
     /* relaxed: a flag; tasks come by ring and pocket */
-    bool mine = lane == 0 && !gpurt_xchg_relaxed_blk_u32(&hall->xdraws, 1);
+    bool mine = lane == 0 && !gpurt_xchg_relaxed_near_u32(&hall->xdraws, 1);
 
     if (!gpurt_any(full, mine))
         return GPURT_TASK_NONE;
     drawn = gpurt_taskring_pop(&ring, full, who, gpurt_hall_soon(hall),
                                2 * gpurt_grid_blocks(), &index);
     if (!drawn && lane == 0) /* relaxed: a hint */
-        gpurt_and_relaxed_blk_u32(&hall->xlevels, ~(1u << level));
+        gpurt_and_relaxed_near_u32(&hall->xlevels, ~(1u << level));
     mine = lane < gpurt_shfl_u32(full, gpurt_hall_batch(hall, drawn), 0);
     more = gpurt_ballot(full, !mine && index != GPURT_TASK_NONE);
     if (more) {
-        uint32_t kept = 0;
-
-        if (more >> lane & 1u)
-            kept = gpurt_pocket_put(&hall->ready[level], more, index, GPURT_POCKET_NUMBERS);
-        more = gpurt_ballot(full, more >> lane & 1u &&
-                                      gpurt_popc(more & gpurt_lanes_below()) >= kept);
+        more = gpurt_lanes_behind(
+            full, more,
+            gpurt_pocket_put(&hall->ready[level], full, more, index, GPURT_POCKET_NUMBERS));
         if (more)
             gpurt_tasks_share(run, full, more, level, index);
     }
     if (lane == 0) { /* relaxed: as above */
-        gpurt_store_relaxed_blk_u32(&hall->xdraws, 0);
+        gpurt_store_relaxed_near_u32(&hall->xdraws, 0);
         gpurt_hall_news(hall);
     }
     return mine ? index : GPURT_TASK_NONE;
@@ -142,8 +170,8 @@ GPURT_DEV bool gpurt_hall_turn(gpurt_executor_hall_t *hall)
     uint32_t turn = 0;
 
     if (gpurt_lane() == 0) { /* relaxed: of two warps at once one may not count */
-        turn = gpurt_load_relaxed_blk_u32(&hall->xturns) + 1;
-        gpurt_store_relaxed_blk_u32(&hall->xturns, turn);
+        turn = gpurt_load_relaxed_near_u32(&hall->xturns) + 1;
+        gpurt_store_relaxed_near_u32(&hall->xturns, turn);
     }
     return gpurt_shfl_u32(GPURT_FULL_MASK, turn, 0) % GPURT_HALL_FAIR == 0;
 }
@@ -173,7 +201,7 @@ GPURT_DEV uint32_t gpurt_worker_pull(const gpurt_task_run_t *run)
         uint32_t count = gpurt_pocket_count(&hall->ready[lane % GPURT_TASK_LEVELS]);
         uint32_t here = gpurt_levels_of(count != 0), level, who;
         /* relaxed: hints */
-        uint32_t there = gpurt_load_relaxed_blk_u32(&hall->xlevels);
+        uint32_t there = gpurt_load_relaxed_near_u32(&hall->xlevels);
 
         there = gpurt_shfl_u32(full, there, 0);
         if (!here && !there)
@@ -198,12 +226,13 @@ GPURT_DEV void gpurt_task_begin(gpurt_worker_t *w, uint32_t index)
 {
     gpurt_task_row_t *row = &w->run.map->tasks[index];
     gpurt_task_ended_t *e = &w->mine;
+    gpurt_task_head_t head = row->head; /* no use of it before the mark is under way, too */
     uint64_t word;
 
-    e->head = row->head;
-    gpurt_queued_end(&w->run, index);
+    gpurt_soon(&row->args[1]); /* the other half of the row: the body asks for it next */
     word = gpurt_or_relaxed_far_u64(&row->xword, GPURT_TASK_BEGUN); /* relaxed: the queue */
-    e->task = (word & ~(uint64_t)UINT32_MAX) | (index + 1);         /* brought it along */
+    e->head = head;                                                 /* brought it along */
+    e->task = (word & ~(uint64_t)UINT32_MAX) | (index + 1);
     e->status = (gpurt_status_t)GPURT_TASK_PENDING;
     e->value = word & GPURT_TASK_BEGUN; /* of one that is PENDING: it had begun before */
     w->tainted = (word & GPURT_TASK_TAINTED) != 0;
@@ -215,6 +244,7 @@ GPURT_DEV void gpurt_task_begin(gpurt_worker_t *w, uint32_t index)
                 (w->tainted && !(e->head.flags & GPURT_TASK_ANYWAY)))) {
         e->status = GPURT_E_CANCELLED;
     }
+    gpurt_queued_end(&w->run, index);
 }
 
 /* One that was taken up goes back without a run: it can be cancelled again, unless it had begun
@@ -253,7 +283,7 @@ GPURT_DEV uint32_t gpurt_hall_levels(const gpurt_executor_hall_t *hall)
 
     /* relaxed: hints */
     return here |
-           gpurt_shfl_u32(GPURT_FULL_MASK, gpurt_load_relaxed_blk_u32(&hall->xlevels), 0);
+           gpurt_shfl_u32(GPURT_FULL_MASK, gpurt_load_relaxed_near_u32(&hall->xlevels), 0);
 }
 
 /* Between two bodies of a batch. The whole warp. Returns: whether the rest is to wait, because
@@ -368,8 +398,8 @@ GPURT_DEV void gpurt_worker_done(gpurt_worker_t *w)
         w->useful += took;
         w->bodies++;
         gpurt_hall_learn(w->run.hall, took);
-        gpurt_kind_count(run, took);
-        if (w->bodies >= GPURT_WORKER_FLUSH)
+        gpurt_worker_kind(w, took);
+        if (w->bodies >= GPURT_WORKER_FLUSH || w->useful >= GPURT_WORKER_FLUSH_CYCLES)
             gpurt_worker_flush(w);
     }
     if (run->parent || run->again) {

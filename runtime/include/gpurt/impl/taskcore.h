@@ -31,14 +31,14 @@ GPURT_DEV void gpurt_task_fill(gpurt_task_row_t *row, const gpurt_task_plan_t *p
     gpurt_store_relaxed_dev_u32(&row->xneeds, plan->how & GPURT_TASK_HELD ? 1 : 0);
 }
 
-/* Lanes with wanted get a task each, as far as there is room. In xneeds of a parent, its
+/* The whole warp: lanes with wanted get a task each, as far as there is room. In xneeds of a parent, its
  * children count, and it itself while it runs. Returns: the lanes that got one. */
-GPURT_DEVN uint32_t gpurt_tasks_make(gpurt_task_run_t *run, uint32_t mask, bool wanted,
+GPURT_DEVN uint32_t gpurt_tasks_make(gpurt_task_run_t *run, bool wanted,
                                      const gpurt_task_plan_t *plan, gpurt_task_t *task)
 {
     const gpurt_executor_map_t *m = run->map;
-    uint32_t who = gpurt_ballot(mask, wanted), index = GPURT_TASK_NONE, made, children,
-             ready;
+    uint32_t mask = GPURT_FULL_MASK, who = gpurt_ballot(mask, wanted),
+             index = GPURT_TASK_NONE, made, children, ready;
     bool child = wanted && plan->how & GPURT_TASK_CHILD;
 
     if (who)
@@ -57,23 +57,24 @@ GPURT_DEVN uint32_t gpurt_tasks_make(gpurt_task_run_t *run, uint32_t mask, bool 
     *task = 0;
     if (index != GPURT_TASK_NONE) {
         gpurt_task_row_t *row = &m->tasks[index];
+        gpurt_task_t named = gpurt_task_named(row, index); /* far: under way meanwhile */
 
         gpurt_task_fill(row, plan, child ? gpurt_task_index(run->task) + 1 : 0);
-        *task = gpurt_task_named(row, index);
+        *task = named;
     }
     ready = gpurt_ballot(mask, index != GPURT_TASK_NONE && !(plan->how & GPURT_TASK_HELD));
     gpurt_tasks_queue(run, mask, ready, index, gpurt_task_level(plan->how));
     return made;
 }
 
-/* One thing less that they wait for: those that wait for nothing more become ready. */
-GPURT_DEV void gpurt_tasks_release(gpurt_task_run_t *run, uint32_t mask, bool wanted,
-                                   uint32_t index)
+/* The whole warp: one thing less that they wait for. Those that wait for nothing more become
+ * ready. */
+GPURT_DEV void gpurt_tasks_release(gpurt_task_run_t *run, bool wanted, uint32_t index)
 {
     bool ready = wanted && gpurt_sub_acq_rel_dev_u32(&run->map->tasks[index].xneeds, 1) ==
                                1; /* TN1.acq TN1.rel */
 
-    gpurt_tasks_push(run, mask, gpurt_ballot(mask, ready), index);
+    gpurt_tasks_push(run, GPURT_FULL_MASK, gpurt_ballot(GPURT_FULL_MASK, ready), index);
 }
 
 /* Whether it had not begun: then its body is skipped. */
@@ -107,14 +108,15 @@ GPURT_DEV bool gpurt_edge_hang(const gpurt_executor_map_t *m, uint32_t edge,
     return true;
 }
 
-/* In each lane with wanted: `after`, which the caller holds, waits for `before`, too. Returns:
+/* The whole warp. In each lane with wanted: `after`, which the caller holds, waits for `before`, too. Returns:
  * GPURT_E_NOMEM where there is no edge left. */
-GPURT_DEVN gpurt_status_t gpurt_edges_add(gpurt_task_run_t *run, uint32_t mask, bool wanted,
+GPURT_DEVN gpurt_status_t gpurt_edges_add(gpurt_task_run_t *run, bool wanted,
                                           gpurt_task_t before, gpurt_task_t after)
 {
     const gpurt_executor_map_t *m = run->map;
     gpurt_taskring_t free_ones = gpurt_executor_ring(m, GPURT_RING_FREE_EDGES);
-    uint32_t who = gpurt_ballot(mask, wanted), edge = GPURT_TASK_NONE, unused;
+    uint32_t mask = GPURT_FULL_MASK, who = gpurt_ballot(mask, wanted),
+             edge = GPURT_TASK_NONE, unused;
     bool has, hangs = false;
 
     if (!who)
@@ -131,8 +133,8 @@ GPURT_DEVN gpurt_status_t gpurt_edges_add(gpurt_task_run_t *run, uint32_t mask, 
             gpurt_sub_relaxed_dev_u32(needs, 1); /* relaxed: it is held, so not the last */
     }
     unused = gpurt_ballot(mask, has && !hangs);
-    if (unused >> gpurt_lane() & 1u)
-        gpurt_taskring_push(&free_ones, unused, edge);
+    if (unused)
+        gpurt_taskring_push(&free_ones, mask, unused, edge);
     unused = gpurt_ballot(mask, wanted && !has);
     if (gpurt_is_leader(mask))
         gpurt_executor_count(&run->block->xrefused, gpurt_popc(unused));
@@ -256,8 +258,7 @@ GPURT_DEV uint32_t gpurt_ended_follow(const gpurt_task_run_t *run, uint32_t mask
         uint32_t to = mine ? m->edges[mine - 1].to : 0;
 
         ready = mine && gpurt_task_arrive(m, to, well);
-        if (mine)
-            gpurt_taskring_push(&free_edges, used, mine - 1);
+        gpurt_taskring_push(&free_edges, mask, used, mine - 1);
         next = gpurt_tasks_choose(run, mask, level, ready, to, next);
     }
     if (parent) {
@@ -270,8 +271,8 @@ GPURT_DEV uint32_t gpurt_ended_follow(const gpurt_task_run_t *run, uint32_t mask
 /* The tasks of the lanes of mask have ended: all are closed together, so that one fence and one
  * trip to memory do for all. next: a task that the caller is to run at once, or GPURT_TASK_NONE.
  * Returns: that, or another if there was none. */
-GPURT_DEVN uint32_t gpurt_tasks_close(const gpurt_task_run_t *run, uint32_t mask,
-                                      const gpurt_task_ended_t *e, uint32_t next)
+GPURT_DEV uint32_t gpurt_tasks_close_by(const gpurt_task_run_t *run, uint32_t mask,
+                                        const gpurt_task_ended_t *e, uint32_t next)
 {
     const gpurt_executor_map_t *m = run->map;
     uint32_t index = gpurt_task_index(e->task), edge = 0, who, more;
@@ -295,15 +296,19 @@ GPURT_DEVN uint32_t gpurt_tasks_close(const gpurt_task_run_t *run, uint32_t mask
     who = gpurt_ballot(mask, e->task != 0);
     gpurt_spares_put(run, mask, who, index);
     if (gpurt_is_leader(mask) && run->hall)
-        gpurt_add_release_blk_u32(&run->hall->xended, gpurt_popc(who)); /* TL2.rel */
+        gpurt_add_release_near_u32(&run->hall->xended, gpurt_popc(who)); /* TL2.rel */
     else if (gpurt_is_leader(mask))
         gpurt_live_end(m, gpurt_popc(who));
     return next;
 }
+GPURT_BY_MASK(uint32_t, gpurt_tasks_close,
+              (const gpurt_task_run_t *run, uint32_t mask, const gpurt_task_ended_t *e,
+               uint32_t next),
+              run, e, next)
 
 /* A run of a task that waits for others has ended, or one that was cut short. Returns: as
  * gpurt_tasks_close; perhaps the task itself. */
-GPURT_DEVN uint32_t gpurt_task_end(gpurt_task_run_t *run, uint32_t mask)
+GPURT_DEV uint32_t gpurt_task_end(gpurt_task_run_t *run, uint32_t mask)
 {
     uint32_t over = 0, me = gpurt_task_index(run->task);
     gpurt_task_ended_t e = {0, run->head, run->status, run->value};

@@ -18,6 +18,7 @@
 #include <gpurt/hostword.h>
 #include <gpurt/status.h>
 
+#include <gpurt/impl/taskhand.h>
 #include <gpurt/impl/taskmap.h>
 #include <gpurt/impl/taskpocket.h>
 
@@ -36,7 +37,6 @@ enum {
     GPURT_HALL_AHEAD_CYCLES = 16000, /* what a block keeps while others are without work */
     GPURT_HALL_PULL_CYCLES = 1000,   /* what it takes to come to a body, or so */
     GPURT_HALL_FAIR = 8,             /* pulls, of which one asks the ring first */
-    GPURT_HALL_SHUT = 1 << 16,       /* of xidle: all were idle, and meet */
     GPURT_HALL_ENDED = 1024          /* tasks, of which xlive may not know yet */
 };
 
@@ -49,9 +49,8 @@ typedef struct gpurt_hall_kind {
 /* Of a block. In shared memory; each word is written by any warp. */
 typedef struct gpurt_executor_hall {
     uint32_t xmeet;    /* 1: its warps come to gpurt_service_go */
-    uint32_t xidle;    /* warps that found nothing */
     uint32_t xnews;    /* grows when idle warps should look */
-    uint32_t xlooks;   /* 1: an idle warp looks for all of them */
+    uint32_t xlooks;   /* an idle warp looks for all of them: its number + 1; 0: none */
     uint32_t xdraws;   /* 1: a warp draws from the device's rings for all of them */
     uint32_t xlevels;  /* levels of the device's rings that have some, as last seen */
     uint32_t xhungry;  /* blocks without work, as last seen */
@@ -60,6 +59,7 @@ typedef struct gpurt_executor_hall {
     uint32_t xended;   /* tasks that ended here and that xlive counts still */
     uint32_t xtakes;   /* cycles of a body, about */
     uint32_t xturns;   /* pulls at which a ring and a pocket had tasks alike */
+    gpurt_hands_t hands;
     gpurt_hall_kind_t kinds[GPURT_TASK_KINDS];
     gpurt_pocket_t ready[GPURT_TASK_LEVELS], spare; /* spare: tasks that are free */
 } gpurt_executor_hall_t;
@@ -133,20 +133,36 @@ GPURT_DEV void gpurt_queued_end(const gpurt_task_run_t *run, uint32_t index)
     gpurt_red_add_relaxed_dev_u32(&run->block->xwaits[bucket], 1); /* relaxed: a count */
 }
 
-/* One lane: a body of that function took so many cycles. */
-GPURT_DEV void gpurt_kind_count(const gpurt_task_run_t *run, uint64_t took)
+GPURT_HD uint32_t gpurt_kind_of(uint32_t function)
 {
-    uint32_t last = GPURT_TASK_KINDS - 1, function = run->head.function;
-    uint32_t kind = function < last ? function : last;
+    uint32_t last = GPURT_TASK_KINDS - 1;
+
+    return function < last ? function : last;
+}
+
+/* One lane: bodies of that function took so many cycles together. */
+GPURT_DEVN void gpurt_kind_count(const gpurt_task_run_t *run, uint32_t function,
+                                 uint32_t runs, uint64_t took)
+{
+    uint32_t kind = gpurt_kind_of(function);
     gpurt_hall_kind_t *k = &run->hall->kinds[kind];
 
     if (took >> 24) /* so that a block's sum never runs over before it is told */
         gpurt_executor_count(&run->block->kinds[kind].xcycles, took);
     else /* relaxed: counts */
-        gpurt_add_relaxed_blk_u32(&k->xcycles, (uint32_t)took);
-    gpurt_add_relaxed_blk_u32(&k->xruns, 1);
-    if (took > gpurt_load_relaxed_blk_u64(&k->xlongest)) { /* relaxed: a bound, seldom */
-        gpurt_store_relaxed_blk_u64(&k->xlongest, took);   /* ... passed */
+        gpurt_add_relaxed_near_u32(&k->xcycles, (uint32_t)took);
+    gpurt_add_relaxed_near_u32(&k->xruns, runs); /* relaxed: as above */
+}
+
+/* One lane: a body of that function took longer than those before it in its warp. */
+GPURT_DEVN void gpurt_kind_longest(const gpurt_task_run_t *run, uint32_t function,
+                                   uint64_t took)
+{
+    uint32_t kind = gpurt_kind_of(function);
+    gpurt_hall_kind_t *k = &run->hall->kinds[kind];
+
+    if (took > gpurt_load_relaxed_near_u64(&k->xlongest)) { /* relaxed: a bound, seldom */
+        gpurt_store_relaxed_near_u64(&k->xlongest, took);   /* ... passed */
         gpurt_red_max_relaxed_dev_u64(&run->map->words->xlongest[kind], took);
     }
 }
@@ -159,10 +175,10 @@ GPURT_DEVN void gpurt_kinds_tell(const gpurt_task_run_t *run, gpurt_executor_hal
         gpurt_hall_kind_t *k = &hall->kinds[kind];
         gpurt_task_sum_t *sum = &run->block->kinds[kind];
 
-        if (!gpurt_load_relaxed_blk_u32(&k->xruns)) /* relaxed: counts, all of them */
+        if (!gpurt_load_relaxed_near_u32(&k->xruns)) /* relaxed: counts, all of them */
             continue;
-        gpurt_executor_count(&sum->xruns, gpurt_xchg_relaxed_blk_u32(&k->xruns, 0));
-        gpurt_executor_count(&sum->xcycles, gpurt_xchg_relaxed_blk_u32(&k->xcycles, 0));
+        gpurt_executor_count(&sum->xruns, gpurt_xchg_relaxed_near_u32(&k->xruns, 0));
+        gpurt_executor_count(&sum->xcycles, gpurt_xchg_relaxed_near_u32(&k->xcycles, 0));
     }
 }
 
@@ -177,9 +193,37 @@ GPURT_DEV bool gpurt_task_whole(void)
     return false;
 }
 
+/* A function that a whole warp calls, or one lane that cleans up: compiled once for each, so that the
+ * warp's has a mask that the compiler knows (taskpocket.h). `name`_by is its body. */
+#define GPURT_BY_MASK(type, name, parameters, first, ...)                       \
+    GPURT_DEVN type name##_warp parameters                                      \
+    {                                                                           \
+        (void)mask;                                                             \
+        return name##_by(first, GPURT_FULL_MASK, __VA_ARGS__);                  \
+    }                                                                           \
+    GPURT_DEVN type name##_lane parameters                                      \
+    {                                                                           \
+        return name##_by(first, mask, __VA_ARGS__);                             \
+    }                                                                           \
+    GPURT_DEV type name parameters                                              \
+    {                                                                           \
+        return mask == GPURT_FULL_MASK ? name##_warp(first, mask, __VA_ARGS__)  \
+                                       : name##_lane(first, mask, __VA_ARGS__); \
+    }
+
+/* Of the lanes in `who` those behind the first `count`. */
+GPURT_DEV uint32_t gpurt_lanes_behind(uint32_t mask, uint32_t who, uint32_t count)
+{
+    if (count >= gpurt_popc(who)) /* mostly: no vote */
+        return 0;
+    return gpurt_ballot(mask, who >> gpurt_lane() & 1u &&
+                                  gpurt_popc(who & gpurt_lanes_below()) >= count);
+}
+
 /* ---- queues ----------------------------------------------------------------------------
- * A task that is ready goes to a pocket of its block, while its warps take it up soon, or no other
- * block is without work, or that finds some in the device's rings; else to the device's ring. A block looks at the device's words
+ * A task that is ready goes to an idle warp of its block (taskhand.h); else to a pocket of its block,
+ * while its warps take it up soon, or no other block is without work, or that finds some in the
+ * device's rings; else to the device's ring. A block looks at the device's words
  * once in GPURT_HALL_LOOK_CYCLES, and then gives to blocks without work what it has too much. */
 
 /* The levels for which `some` holds in lane 0 to 7, a bit each. The whole warp. */
@@ -203,54 +247,57 @@ GPURT_DEV void gpurt_executor_wake(const gpurt_executor_map_t *m)
 /* One lane. relaxed: hints; an idle warp looks by itself, too. */
 GPURT_DEV void gpurt_hall_news(gpurt_executor_hall_t *hall)
 {
-    if (gpurt_load_relaxed_blk_u32(&hall->xidle))
-        gpurt_add_relaxed_blk_u32(&hall->xnews, 1);
+    if (gpurt_hands_idle(&hall->hands))
+        gpurt_add_relaxed_near_u32(&hall->xnews, 1);
 }
 
 /* The lanes of `who` push into the ring of their level, of all. */
-GPURT_DEVN void gpurt_tasks_share(const gpurt_task_run_t *run, uint32_t mask, uint32_t who,
-                                  uint32_t level, uint32_t index)
+GPURT_DEV void gpurt_tasks_share_by(const gpurt_task_run_t *run, uint32_t mask,
+                                    uint32_t who, uint32_t level, uint32_t index)
 {
     gpurt_taskring_t ring = gpurt_executor_ring(run->map, level);
 
-    if (who >> gpurt_lane() & 1u)
-        gpurt_taskring_push(&ring, who, index);
+    gpurt_taskring_push(&ring, mask, who, index);
     gpurt_syncwarp(mask); /* all are pushed */
     if (!gpurt_is_leader(mask))
         return;
     /* relaxed: hints */
-    if (!run->hall || gpurt_load_relaxed_blk_u32(&run->hall->xhungry))
+    if (!run->hall || gpurt_load_relaxed_near_u32(&run->hall->xhungry))
         gpurt_executor_wake(run->map);
     if (run->hall) { /* relaxed: as above */
-        gpurt_or_relaxed_blk_u32(&run->hall->xlevels, 1u << level);
+        gpurt_or_relaxed_near_u32(&run->hall->xlevels, 1u << level);
         gpurt_hall_news(run->hall);
     }
 }
+GPURT_BY_MASK(void, gpurt_tasks_share,
+              (const gpurt_task_run_t *run, uint32_t mask, uint32_t who, uint32_t level,
+               uint32_t index),
+              run, who, level, index)
 
 /* One lane: a body took so long. A mean of the last ones, in which some may be lost, and one that is
  * far longer counts as twice the mean. */
 GPURT_DEV void gpurt_hall_learn(gpurt_executor_hall_t *hall, uint64_t took)
 {
-    uint32_t mean = gpurt_load_relaxed_blk_u32(&hall->xtakes); /* relaxed: so */
+    uint32_t mean = gpurt_load_relaxed_near_u32(&hall->xtakes); /* relaxed: so */
     uint32_t most = 2 * mean + GPURT_HALL_PULL_CYCLES;
     uint32_t one = took < most ? (uint32_t)took : most;
 
     if (mean < UINT32_MAX / 4 || one < mean)
-        gpurt_store_relaxed_blk_u32(&hall->xtakes, mean - mean / 8 + one / 8);
+        gpurt_store_relaxed_near_u32(&hall->xtakes, mean - mean / 8 + one / 8);
 }
 
 /* How many tasks the block's warps take up in GPURT_HALL_AHEAD_CYCLES: none where they are long. */
 GPURT_DEV uint32_t gpurt_hall_soon(const gpurt_executor_hall_t *hall)
 {
     return gpurt_warps() * GPURT_HALL_AHEAD_CYCLES / /* relaxed: a hint */
-           (gpurt_load_relaxed_blk_u32(&hall->xtakes) + GPURT_HALL_PULL_CYCLES);
+           (gpurt_load_relaxed_near_u32(&hall->xtakes) + GPURT_HALL_PULL_CYCLES);
 }
 
 /* Whether blocks are without work and find none in the device's rings. */
 GPURT_DEV bool gpurt_hall_owes(const gpurt_executor_hall_t *hall)
 {
-    return gpurt_load_relaxed_blk_u32(&hall->xhungry) && /* relaxed: hints */
-           !gpurt_load_relaxed_blk_u32(&hall->xlevels);
+    return gpurt_load_relaxed_near_u32(&hall->xhungry) && /* relaxed: hints */
+           !gpurt_load_relaxed_near_u32(&hall->xlevels);
 }
 
 /* How many tasks of a level the block keeps: all, or those that it takes up soon. */
@@ -260,49 +307,81 @@ GPURT_DEV uint32_t gpurt_hall_most(const gpurt_executor_hall_t *hall)
 
     if (!gpurt_hall_owes(hall))
         return GPURT_POCKET_NUMBERS;
-    most =
-        gpurt_load_relaxed_blk_u32(&hall->xidle) % GPURT_HALL_SHUT + gpurt_hall_soon(hall);
+    most = gpurt_popc(gpurt_hands_idle(&hall->hands)) + gpurt_hall_soon(hall);
     return most < GPURT_POCKET_NUMBERS ? most : (uint32_t)GPURT_POCKET_NUMBERS;
 }
 
-/* As gpurt_tasks_share, into a pocket as far as there is room. */
-GPURT_DEV uint32_t gpurt_tasks_keep(const gpurt_task_run_t *run, uint32_t who,
-                                    uint32_t level, uint32_t index)
+/* As gpurt_tasks_share, into a pocket as far as there is room. Returns: how many were put. */
+GPURT_DEV uint32_t gpurt_tasks_keep(const gpurt_task_run_t *run, uint32_t mask,
+                                    uint32_t who, uint32_t level, uint32_t index)
 {
     gpurt_executor_hall_t *hall = run->hall;
-    uint32_t kept = 0, most;
+    uint32_t most = gpurt_is_leader(mask) ? gpurt_hall_most(hall) : 0;
+    uint32_t kept = gpurt_pocket_put(&hall->ready[level], mask, who, index, most);
 
-    if (who >> gpurt_lane() & 1u) {
-        most = gpurt_shfl_u32(who, gpurt_hall_most(hall), gpurt_leader(who));
-        if (most)
-            kept = gpurt_pocket_put(&hall->ready[level], who, index, most);
-        if (kept && gpurt_is_leader(who))
-            gpurt_hall_news(hall);
-    }
+    if (kept && gpurt_is_leader(mask))
+        gpurt_hall_news(hall);
     return kept;
 }
 
+/* The leader: idle warps that can be given `count` tasks of that level. None while the block knows of
+ * others that come first; the one that looks at the queues comes last. */
+GPURT_DEV uint32_t gpurt_hall_takers(const gpurt_executor_hall_t *hall, uint32_t count,
+                                     uint32_t level)
+{
+    uint32_t idle = gpurt_hands_idle(&hall->hands), first = (2u << level) - 1, looks,
+             some = 0;
+
+    if (!idle || gpurt_load_relaxed_near_u32(&hall->xlevels) & first) /* relaxed: a hint */
+        return 0;
+    for (uint32_t i = 0; i < GPURT_TASK_LEVELS; i++) /* all at once, without branches */
+        some |= i <= level ? gpurt_pocket_count(&hall->ready[i]) : 0;
+    if (some)
+        return 0;
+    if (gpurt_popc(idle) <= count)
+        return idle;
+    looks = gpurt_load_relaxed_near_u32(&hall->xlooks); /* relaxed: a hint */
+    return looks ? idle & ~(1u << (looks - 1)) : idle;
+}
+
+/* As gpurt_tasks_share, to idle warps of the block. Returns: how many were given. */
+GPURT_DEV uint32_t gpurt_tasks_hand(const gpurt_task_run_t *run, uint32_t mask,
+                                    uint32_t who, uint32_t level, uint32_t index)
+{
+    uint32_t to = gpurt_is_leader(mask) && who
+                      ? gpurt_hall_takers(run->hall, gpurt_popc(who), level)
+                      : 0;
+
+    return gpurt_hands_give(&run->hall->hands, mask, who, index, to);
+}
+
 /* The lanes in `who`, of mask, have a task each that is ready. */
-GPURT_DEVN void gpurt_tasks_queue(const gpurt_task_run_t *run, uint32_t mask, uint32_t who,
-                                  uint32_t index, uint32_t level)
+GPURT_DEV void gpurt_tasks_queue_by(const gpurt_task_run_t *run, uint32_t mask,
+                                    uint32_t who, uint32_t index, uint32_t level)
 {
     bool mine = who >> gpurt_lane() & 1u;
 
     if (mine)
         gpurt_queued_begin(run->map, index);
     for (uint32_t left = who; left;) {
-        uint32_t now = gpurt_shfl_u32(mask, level, gpurt_leader(left)), kept = 0;
-        uint32_t same = gpurt_ballot(mask, mine && level == now), rest;
+        uint32_t now = gpurt_shfl_u32(mask, level, gpurt_leader(left));
+        uint32_t same = gpurt_ballot(mask, mine && level == now);
 
-        if (run->hall)
-            kept = gpurt_tasks_keep(run, same, now, index);
-        rest = gpurt_ballot(mask, same >> gpurt_lane() & 1u &&
-                                      gpurt_popc(same & gpurt_lanes_below()) >= kept);
-        if (rest)
-            gpurt_tasks_share(run, mask, rest, now, index);
         left &= ~same;
+        if (run->hall)
+            same = gpurt_lanes_behind(mask, same,
+                                      gpurt_tasks_hand(run, mask, same, now, index));
+        if (same && run->hall)
+            same = gpurt_lanes_behind(mask, same,
+                                      gpurt_tasks_keep(run, mask, same, now, index));
+        if (same)
+            gpurt_tasks_share(run, mask, same, now, index);
     }
 }
+GPURT_BY_MASK(void, gpurt_tasks_queue,
+              (const gpurt_task_run_t *run, uint32_t mask, uint32_t who, uint32_t index,
+               uint32_t level),
+              run, who, index, level)
 
 /* The same, of tasks that were spawned before. */
 GPURT_DEV void gpurt_tasks_push(const gpurt_task_run_t *run, uint32_t mask, uint32_t who,
@@ -320,7 +399,7 @@ GPURT_DEVN void gpurt_hall_give(const gpurt_task_run_t *run)
     gpurt_executor_hall_t *hall = run->hall;
     uint32_t lane = gpurt_lane(), full = GPURT_FULL_MASK, level = lane % GPURT_TASK_LEVELS;
     /* relaxed: hints */
-    uint32_t idle = gpurt_load_relaxed_blk_u32(&hall->xidle) % GPURT_HALL_SHUT;
+    uint32_t idle = gpurt_popc(gpurt_hands_idle(&hall->hands));
     uint32_t many = gpurt_pocket_count(&hall->ready[level]), index = GPURT_TASK_NONE, some;
 
     many = many > idle ? (many - idle + 1) / 2 : 0;
@@ -340,10 +419,10 @@ GPURT_DEVN void gpurt_hall_give(const gpurt_task_run_t *run)
 GPURT_DEV bool gpurt_hall_due(gpurt_executor_hall_t *hall)
 {
     uint32_t now = (uint32_t)gpurt_clock();
-    uint32_t looked = gpurt_load_relaxed_blk_u32(&hall->xlooked); /* relaxed: a time */
+    uint32_t looked = gpurt_load_relaxed_near_u32(&hall->xlooked); /* relaxed: a time */
 
     return now - looked > GPURT_HALL_LOOK_CYCLES &&
-           gpurt_cas_relaxed_blk_u32(&hall->xlooked, &looked, now);
+           gpurt_cas_relaxed_near_u32(&hall->xlooked, &looked, now);
 }
 
 /* The leader of a warp: what the block keeps and has ended, to those who count. */
@@ -363,10 +442,10 @@ GPURT_DEVN void gpurt_hall_look(const gpurt_task_run_t *run)
     hungry = gpurt_shfl_u32(full, word, GPURT_WORD_HUNGRY) + sleepers;
     word = gpurt_shfl_u32(full, word, GPURT_WORD_COMMAND);
     if (lane == 0) {
-        hungry -= gpurt_load_relaxed_blk_u32(&hall->xlooks); /* its own */
-        gpurt_store_relaxed_blk_u32(&hall->xlevels, levels);
-        gpurt_store_relaxed_blk_u32(&hall->xhungry, hungry);
-        gpurt_store_relaxed_blk_u32(&hall->xcommand, word);
+        hungry -= gpurt_load_relaxed_near_u32(&hall->xlooks) != 0; /* its own */
+        gpurt_store_relaxed_near_u32(&hall->xlevels, levels);
+        gpurt_store_relaxed_near_u32(&hall->xhungry, hungry);
+        gpurt_store_relaxed_near_u32(&hall->xcommand, word);
         gpurt_hall_tell(run);
         if (levels && sleepers)
             gpurt_executor_wake(run->map);
@@ -410,10 +489,10 @@ GPURT_DEV void gpurt_live_ask(const gpurt_executor_map_t *m, uint32_t drain)
  * sum of all is never below what lives. */
 GPURT_DEV void gpurt_hall_end(const gpurt_executor_map_t *m, gpurt_executor_hall_t *hall)
 {
-    uint32_t ended = gpurt_load_relaxed_blk_u32(&hall->xended); /* relaxed: exchanged */
+    uint32_t ended = gpurt_load_relaxed_near_u32(&hall->xended); /* relaxed: exchanged */
 
     if (ended)
-        ended = gpurt_xchg_acquire_blk_u32(&hall->xended, 0); /* TL2.acq */
+        ended = gpurt_xchg_acquire_near_u32(&hall->xended, 0); /* TL2.acq */
     if (ended)
         gpurt_live_end(m, ended);
 }
@@ -426,7 +505,7 @@ GPURT_DEVN void gpurt_hall_tell(const gpurt_task_run_t *run)
         kept |= (uint64_t)gpurt_pocket_count(&run->hall->ready[i]) << 8 * i;
     gpurt_store_relaxed_dev_u64(&run->block->xkept,
                                 kept); /* relaxed: a number; and a hint */
-    if (gpurt_load_relaxed_blk_u32(&run->hall->xended) >= GPURT_HALL_ENDED)
+    if (gpurt_load_relaxed_near_u32(&run->hall->xended) >= GPURT_HALL_ENDED)
         gpurt_hall_end(run->map, run->hall);
 }
 
@@ -442,7 +521,7 @@ GPURT_DEVN void gpurt_hall_empty(const gpurt_task_run_t *run, gpurt_executor_hal
     while (gpurt_pocket_get(&hall->spare, me, me, &index)) {
         gpurt_taskring_t ring = gpurt_executor_ring(m, GPURT_RING_FREE_TASKS);
 
-        gpurt_taskring_push(&ring, me, index);
+        gpurt_taskring_push(&ring, me, me, index);
     }
     gpurt_store_relaxed_dev_u64(&run->block->xkept, 0); /* relaxed: a number */
     gpurt_kinds_tell(run, hall, 0, 1);
@@ -456,16 +535,12 @@ GPURT_DEVN void gpurt_hall_empty(const gpurt_task_run_t *run, gpurt_executor_hal
 GPURT_DEV void gpurt_spares_keep(const gpurt_task_run_t *run, uint32_t index)
 {
     gpurt_taskring_t ring = gpurt_executor_ring(run->map, GPURT_RING_FREE_TASKS);
-    bool has = index != GPURT_TASK_NONE;
-    uint32_t mask = gpurt_ballot(GPURT_FULL_MASK, has), kept = 0;
+    uint32_t full = GPURT_FULL_MASK, who = gpurt_ballot(full, index != GPURT_TASK_NONE);
 
-    if (has)
-        kept = gpurt_pocket_put(&run->hall->spare, mask, index, run->map->spare);
-    mask = gpurt_ballot(GPURT_FULL_MASK,
-                        has && gpurt_popc(mask & gpurt_lanes_below()) >= kept);
-    if (mask >> gpurt_lane() & 1u)
-        gpurt_taskring_push(&ring, mask, index);
-    gpurt_syncwarp(GPURT_FULL_MASK); /* its lanes go on together */
+    who = gpurt_lanes_behind(
+        full, who, gpurt_pocket_put(&run->hall->spare, full, who, index, run->map->spare));
+    if (who)
+        gpurt_taskring_push(&ring, full, who, index);
 }
 
 /* The whole warp: numbers for the lanes in `who`, of the block's, or a warp's worth of all. */
@@ -496,15 +571,14 @@ GPURT_DEV void gpurt_spares_put(const gpurt_task_run_t *run, uint32_t mask, uint
                                 uint32_t index)
 {
     gpurt_taskring_t ring = gpurt_executor_ring(run->map, GPURT_RING_FREE_TASKS);
-    bool mine = who >> gpurt_lane() & 1u;
-    uint32_t rank = gpurt_popc(who & gpurt_lanes_below()), kept = 0, over;
+    uint32_t over;
 
     if (!who)
         return;
     if (run->hall && run->map->spare) {
-        if (mine)
-            kept = gpurt_pocket_put(&run->hall->spare, who, index, run->map->spare);
-        who = gpurt_ballot(mask, mine && rank >= kept);
+        who = gpurt_lanes_behind(
+            mask, who,
+            gpurt_pocket_put(&run->hall->spare, mask, who, index, run->map->spare));
         if (!who)
             return;
         over = GPURT_TASK_NONE;
@@ -513,9 +587,7 @@ GPURT_DEV void gpurt_spares_put(const gpurt_task_run_t *run, uint32_t mask, uint
             index = over;
         who |= gpurt_ballot(mask, over != GPURT_TASK_NONE);
     }
-    if (who >> gpurt_lane() & 1u)
-        gpurt_taskring_push(&ring, who, index);
-    gpurt_syncwarp(mask); /* its lanes go on together */
+    gpurt_taskring_push(&ring, mask, who, index);
 }
 
 #endif

@@ -8,7 +8,9 @@
  * Progress: blocking, within a block. The holder of the lock stands between a few instructions
  * with no safe point, so it cannot be cancelled there. First in, first out.
  * Order: what a putter wrote before is seen by the getter, in all lanes of its mask (TP1).
- * Context: device code; all lanes of `mask` together. */
+ * Context: device code; all lanes of `mask` together. Where the compiler knows the mask, a vote or
+ * a shuffle is one instruction; where it does not, some 150 cycles go into asking who is there. So
+ * callers pass a constant, and name the lanes that they mean by `who`. */
 #ifndef GPURT_TASKPOCKET_H
 #define GPURT_TASKPOCKET_H
 
@@ -31,36 +33,36 @@ typedef struct gpurt_pocket {
 /* One lane; a barrier follows. */
 GPURT_DEV void gpurt_pocket_begin(gpurt_pocket_t *p)
 {
-    gpurt_store_relaxed_blk_u32(&p->xlock, 0); /* relaxed: so */
-    gpurt_store_relaxed_blk_u32(&p->xhead, 0);
-    gpurt_store_relaxed_blk_u32(&p->xtail, 0);
+    gpurt_store_relaxed_near_u32(&p->xlock, 0); /* relaxed: so */
+    gpurt_store_relaxed_near_u32(&p->xhead, 0);
+    gpurt_store_relaxed_near_u32(&p->xtail, 0);
 }
 
 /* How many it has: exact for who holds the lock, a hint for others. */
 GPURT_DEV uint32_t gpurt_pocket_count(const gpurt_pocket_t *p)
 {
-    uint32_t head = gpurt_load_relaxed_blk_u32(&p->xhead); /* relaxed: so */
-    uint32_t count = gpurt_load_relaxed_blk_u32(&p->xtail) - head;
+    uint32_t head = gpurt_load_relaxed_near_u32(&p->xhead); /* relaxed: so */
+    uint32_t count = gpurt_load_relaxed_near_u32(&p->xtail) - head;
 
     return count < GPURT_POCKET_NUMBERS ? count : (uint32_t)GPURT_POCKET_NUMBERS;
 }
 
 GPURT_DEV void gpurt_pocket_lock(gpurt_pocket_t *p)
 {
-    while (gpurt_xchg_acquire_blk_u32(&p->xlock, 1)) /* TP1.acq */
+    while (gpurt_xchg_acquire_near_u32(&p->xlock, 1)) /* TP1.acq */
         gpurt_pause();
 }
 GPURT_DEV void gpurt_pocket_unlock(gpurt_pocket_t *p)
 {
-    gpurt_store_release_blk_u32(&p->xlock, 0); /* TP1.rel */
+    gpurt_store_release_near_u32(&p->xlock, 0); /* TP1.rel */
 }
 
-/* Each lane of `mask` puts its number, the lowest first, while there are fewer than `most`.
- * Returns: how many were put. */
-GPURT_DEV uint32_t gpurt_pocket_put(gpurt_pocket_t *p, uint32_t mask, uint32_t number,
-                                    uint32_t most)
+/* The lanes in `who`, of mask, put their numbers, the lowest first, while there are fewer than
+ * `most`, which is the leader's. Returns: how many were put. */
+GPURT_DEV uint32_t gpurt_pocket_put(gpurt_pocket_t *p, uint32_t mask, uint32_t who,
+                                    uint32_t number, uint32_t most)
 {
-    uint32_t rank = gpurt_popc(mask & gpurt_lanes_below()), count = gpurt_popc(mask);
+    uint32_t rank = gpurt_popc(who & gpurt_lanes_below()), count = gpurt_popc(who);
     uint32_t tail = 0, room = 0;
 
     if (gpurt_is_leader(mask)) {
@@ -68,18 +70,18 @@ GPURT_DEV uint32_t gpurt_pocket_put(gpurt_pocket_t *p, uint32_t mask, uint32_t n
 
         gpurt_pocket_lock(p);
         have = gpurt_pocket_count(p);
-        tail = gpurt_load_relaxed_blk_u32(&p->xtail); /* relaxed: under the lock */
+        tail = gpurt_load_relaxed_near_u32(&p->xtail); /* relaxed: under the lock */
         room = have < most ? most - have : 0;
         room = room < count ? room : count;
     }
     room = gpurt_shfl_u32(mask, room, gpurt_leader(mask));
     tail = gpurt_shfl_u32(mask, tail, gpurt_leader(mask));
     gpurt_syncwarp(mask); /* what the leader has acquired holds for all */
-    if (rank < room)
+    if (who >> gpurt_lane() & 1u && rank < room)
         p->numbers[(tail + rank) % GPURT_POCKET_NUMBERS] = number;
     gpurt_syncwarp(mask); /* all numbers, and what its lanes wrote before */
     if (gpurt_is_leader(mask)) {
-        gpurt_store_relaxed_blk_u32(&p->xtail, tail + room); /* relaxed: under the lock */
+        gpurt_store_relaxed_near_u32(&p->xtail, tail + room); /* relaxed: under the lock */
         gpurt_pocket_unlock(p);
     }
     return room;
@@ -97,20 +99,20 @@ GPURT_DEV uint32_t gpurt_pocket_get(gpurt_pocket_t *p, uint32_t mask, uint32_t w
         gpurt_pocket_lock(p);
         have = gpurt_pocket_count(p);
         have = have < count ? have : count;
-        head = gpurt_load_relaxed_blk_u32(&p->xhead); /* relaxed: under the lock */
+        head = gpurt_load_relaxed_near_u32(&p->xhead); /* relaxed: under the lock */
         if (!have)
             gpurt_pocket_unlock(p);
     }
     have = gpurt_shfl_u32(mask, have, gpurt_leader(mask));
+    head = gpurt_shfl_u32(mask, head, gpurt_leader(mask));
     if (!have)
         return 0;
-    head = gpurt_shfl_u32(mask, head, gpurt_leader(mask));
     gpurt_syncwarp(mask); /* what the leader has acquired holds for all */
     if (who >> gpurt_lane() & 1u && rank < have)
         *number = p->numbers[(head + rank) % GPURT_POCKET_NUMBERS];
     gpurt_syncwarp(mask); /* they are read */
     if (gpurt_is_leader(mask)) {
-        gpurt_store_relaxed_blk_u32(&p->xhead, head + have); /* relaxed: under the lock */
+        gpurt_store_relaxed_near_u32(&p->xhead, head + have); /* relaxed: under the lock */
         gpurt_pocket_unlock(p);
     }
     return have;

@@ -52,23 +52,30 @@ GPURT_DEV uint64_t *gpurt_taskring_slot(const gpurt_taskring_t *r, uint32_t tick
     return &r->slots[ticket & ((1u << r->shift) - 1u)];
 }
 
-/* Each lane of `mask` pushes its number. */
-GPURT_DEV void gpurt_taskring_push(const gpurt_taskring_t *r, uint32_t mask,
-                                   uint32_t number)
+GPURT_DEV void gpurt_taskring_write(const gpurt_taskring_t *r, uint32_t ticket,
+                                    uint32_t number)
 {
-    uint32_t count = gpurt_popc(mask), ticket = 0;
-    uint64_t *slot;
+    uint64_t *slot = gpurt_taskring_slot(r, ticket);
 
-    if (gpurt_is_leader(mask)) /* relaxed: a number; the slot says the rest */
-        ticket = gpurt_add_relaxed_far_u32(r->tail, count);
-    ticket = gpurt_shfl_u32(mask, ticket, gpurt_leader(mask)) +
-             gpurt_popc(mask & gpurt_lanes_below());
-    slot = gpurt_taskring_slot(r, ticket);
     /* relaxed: the popper of a lap ago has read it, and wrote nothing else */
     while (gpurt_load_relaxed_dev_u64(slot) != gpurt_taskring_empty(ticket, r->shift))
         gpurt_pause();
     gpurt_store_release_dev_u64(
         slot, gpurt_taskring_full(ticket, r->shift, number)); /* TK1.rel */
+}
+
+/* The lanes in `who`, of mask, push their numbers; one at least. */
+GPURT_DEV void gpurt_taskring_push(const gpurt_taskring_t *r, uint32_t mask, uint32_t who,
+                                   uint32_t number)
+{
+    uint32_t count = gpurt_popc(who), ticket = 0;
+
+    if (gpurt_is_leader(mask)) /* relaxed: a number; the slot says the rest */
+        ticket = gpurt_add_relaxed_far_u32(r->tail, count);
+    ticket = gpurt_shfl_u32(mask, ticket, gpurt_leader(mask)) +
+             gpurt_popc(who & gpurt_lanes_below());
+    if (who >> gpurt_lane() & 1u)
+        gpurt_taskring_write(r, ticket, number);
     gpurt_syncwarp(mask); /* so that who draws a credit seldom waits */
     if (gpurt_is_leader(mask))
         gpurt_red_add_relaxed_dev_u32(r->credits, count); /* relaxed: as above */

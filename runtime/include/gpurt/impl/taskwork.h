@@ -70,6 +70,9 @@ GPURT_DEVN void gpurt_worker_gone(uint64_t at)
         gpurt_red_add_relaxed_dev_u32(&warp->map->words->xhungry, UINT32_MAX);
     if (next != GPURT_TASK_NONE)
         gpurt_tasks_push(&run, me, me, next);
+    next = gpurt_hand_withdraw(&warp->hall->hands, gpurt_warp());
+    if (next != GPURT_TASK_NONE)
+        gpurt_tasks_push(&run, me, me, next);
     for (uint32_t i = 0; i < count; i++) { /* relaxed: as above */
         bool ran = gpurt_load_relaxed_dev_u32(&warp->held[i].xstatus) == GPURT_TASK_PENDING;
 
@@ -102,26 +105,26 @@ GPURT_DEV void gpurt_worker_unnote(void) {}
 /* One lane; a barrier follows. Others are without work until one has looked. */
 GPURT_DEV void gpurt_hall_begin(gpurt_executor_hall_t *hall)
 {
-    gpurt_store_relaxed_blk_u32(&hall->xmeet, 1); /* relaxed: so, all of them */
-    gpurt_store_relaxed_blk_u32(&hall->xidle, 0);
-    gpurt_store_relaxed_blk_u32(&hall->xnews, 0);
-    gpurt_store_relaxed_blk_u32(&hall->xlooks, 0);
-    gpurt_store_relaxed_blk_u32(&hall->xdraws, 0);
-    gpurt_store_relaxed_blk_u32(&hall->xlevels, 0);
-    gpurt_store_relaxed_blk_u32(&hall->xhungry, 1);
-    gpurt_store_relaxed_blk_u32(&hall->xlooked, (uint32_t)gpurt_clock());
-    gpurt_store_relaxed_blk_u32(&hall->xended, 0);
-    gpurt_store_relaxed_blk_u32(&hall->xcommand, 0);
-    gpurt_store_relaxed_blk_u32(&hall->xturns, 0);
-    gpurt_store_relaxed_blk_u32(&hall->xtakes, GPURT_HALL_AHEAD_CYCLES);
+    gpurt_store_relaxed_near_u32(&hall->xmeet, 1); /* relaxed: so, all of them */
+    gpurt_store_relaxed_near_u32(&hall->xnews, 0);
+    gpurt_store_relaxed_near_u32(&hall->xlooks, 0);
+    gpurt_store_relaxed_near_u32(&hall->xdraws, 0);
+    gpurt_store_relaxed_near_u32(&hall->xlevels, 0);
+    gpurt_store_relaxed_near_u32(&hall->xhungry, 1);
+    gpurt_store_relaxed_near_u32(&hall->xlooked, (uint32_t)gpurt_clock());
+    gpurt_store_relaxed_near_u32(&hall->xended, 0);
+    gpurt_store_relaxed_near_u32(&hall->xcommand, 0);
+    gpurt_store_relaxed_near_u32(&hall->xturns, 0);
+    gpurt_store_relaxed_near_u32(&hall->xtakes, GPURT_HALL_AHEAD_CYCLES);
     for (uint32_t i = 0; i < GPURT_TASK_KINDS; i++) { /* relaxed: as above */
-        gpurt_store_relaxed_blk_u32(&hall->kinds[i].xruns, 0);
-        gpurt_store_relaxed_blk_u32(&hall->kinds[i].xcycles, 0);
-        gpurt_store_relaxed_blk_u64(&hall->kinds[i].xlongest, 0);
+        gpurt_store_relaxed_near_u32(&hall->kinds[i].xruns, 0);
+        gpurt_store_relaxed_near_u32(&hall->kinds[i].xcycles, 0);
+        gpurt_store_relaxed_near_u64(&hall->kinds[i].xlongest, 0);
     }
     for (uint32_t i = 0; i < GPURT_TASK_LEVELS; i++)
         gpurt_pocket_begin(&hall->ready[i]);
     gpurt_pocket_begin(&hall->spare);
+    gpurt_hands_begin(&hall->hands);
 }
 
 /* All threads of the block. */
@@ -202,7 +205,7 @@ GPURT_DEVN void gpurt_orders_obey(gpurt_task_run_t *run, const gpurt_task_order_
 
     if (what == GPURT_ORDER_SPAWN)
         __builtin_memcpy(plan.args, o->args, sizeof plan.args);
-    gpurt_tasks_make(run, full, what == GPURT_ORDER_SPAWN, &plan, &task);
+    gpurt_tasks_make(run, what == GPURT_ORDER_SPAWN, &plan, &task);
     if (what == GPURT_ORDER_SPAWN && plan.record) {
         m->named[plan.record - 1] = task;
         if (!task)
@@ -216,15 +219,13 @@ GPURT_DEVN void gpurt_orders_obey(gpurt_task_run_t *run, const gpurt_task_order_
         other = m->named[o->other - 1];
     /* What waits for one that was refused, or finds no edge, cannot tell when to run. */
     waits = what == GPURT_ORDER_AFTER && task != 0;
-    if (gpurt_edges_add(run, full, waits && other, other, task) != GPURT_OK ||
-        (waits && !other))
+    if (gpurt_edges_add(run, waits && other, other, task) != GPURT_OK || (waits && !other))
         gpurt_task_taint(&m->tasks[gpurt_task_index(task)]);
     if (what == GPURT_ORDER_CANCEL && task)
         (void)gpurt_task_cancel_one(m, task);
     gpurt_syncwarp(
         full); /* before one of them starts: it may be one that was cancelled first */
-    gpurt_tasks_release(run, full, what == GPURT_ORDER_START && task,
-                        gpurt_task_index(task));
+    gpurt_tasks_release(run, what == GPURT_ORDER_START && task, gpurt_task_index(task));
     gpurt_syncwarp(full); /* before nothing more of them is asked */
     if (what == GPURT_ORDER_DRAIN)
         gpurt_live_ask(m, o->other);
@@ -263,11 +264,12 @@ GPURT_DEVN bool gpurt_orders_take(gpurt_task_run_t *run)
 /* One lane: levels of the device's rings that have some. */
 GPURT_DEV uint32_t gpurt_levels_there(const gpurt_executor_map_t *m)
 {
-    uint32_t levels = 0;
+    uint32_t credits[GPURT_TASK_LEVELS], levels = 0;
 
     for (uint32_t i = 0; i < GPURT_TASK_LEVELS; i++) /* relaxed: hints, or behind a fence */
-        if (gpurt_taskring_count(gpurt_load_relaxed_dev_u32(&m->words->xcredits[i])))
-            levels |= 1u << i;
+        credits[i] = gpurt_load_relaxed_dev_u32(&m->words->xcredits[i]);
+    for (uint32_t i = 0; i < GPURT_TASK_LEVELS; i++) /* apart: one trip for all */
+        levels |= (gpurt_taskring_count(credits[i]) != 0) << i;
     return levels;
 }
 
@@ -308,7 +310,7 @@ GPURT_DEV bool gpurt_worker_meet(gpurt_worker_t *w)
         if (gpurt_host_calls(w, command))
             gpurt_service_expect(&w->turn);
         w->command = command;
-        gpurt_store_relaxed_blk_u32(&hall->xcommand, command);
+        gpurt_store_relaxed_near_u32(&hall->xcommand, command);
     }
     if (!gpurt_service_go(&w->turn)) {
         if (gpurt_thread_rank() == 0)
@@ -317,12 +319,12 @@ GPURT_DEV bool gpurt_worker_meet(gpurt_worker_t *w)
         return false;
     }
     if (gpurt_thread_rank() == 0) { /* relaxed: barriers around it */
-        if (gpurt_load_relaxed_blk_u32(&hall->xidle) & GPURT_HALL_SHUT)
+        if (gpurt_hands_are_shut(&hall->hands))
             gpurt_worker_sleep(w);
-        gpurt_store_relaxed_blk_u32(&hall->xidle, 0);
-        gpurt_store_relaxed_blk_u32(&hall->xlooks, 0);
-        gpurt_store_relaxed_blk_u32(&hall->xhungry, 1); /* others sleep, most probably */
-        gpurt_store_relaxed_blk_u32(&hall->xmeet, 0);
+        gpurt_hands_open(&hall->hands);
+        gpurt_store_relaxed_near_u32(&hall->xlooks, 0);
+        gpurt_store_relaxed_near_u32(&hall->xhungry, 1); /* others sleep, most probably */
+        gpurt_store_relaxed_near_u32(&hall->xmeet, 0);
     }
     gpurt_block_barrier();
     if (gpurt_lane() == 0) {
@@ -334,29 +336,8 @@ GPURT_DEV bool gpurt_worker_meet(gpurt_worker_t *w)
 /* Whether the block's warps meet: the host wants it, or all of them are idle. */
 GPURT_DEV bool gpurt_hall_meets(const gpurt_executor_hall_t *hall)
 {
-    return gpurt_load_relaxed_blk_u32(&hall->xmeet) || /* relaxed: a barrier follows */
-           gpurt_load_relaxed_blk_u32(&hall->xidle) & GPURT_HALL_SHUT;
-}
-
-/* An idle warp goes back to work. Returns: false, all are idle and meet: none may begin a task while
- * the others wait for it at a barrier. */
-GPURT_DEV bool gpurt_hall_leave(gpurt_executor_hall_t *hall)
-{
-    uint32_t idle = gpurt_load_relaxed_blk_u32(&hall->xidle); /* relaxed: exchanged */
-
-    do
-        if (idle & GPURT_HALL_SHUT)
-            return false;
-    while (!gpurt_cas_relaxed_blk_u32(&hall->xidle, &idle, idle - 1));
-    return true;
-}
-
-/* The one that looks has found nothing for long: if all are idle, they meet. */
-GPURT_DEV void gpurt_hall_shut(gpurt_executor_hall_t *hall)
-{
-    uint32_t all = gpurt_warps(); /* relaxed: a barrier follows */
-
-    (void)gpurt_cas_relaxed_blk_u32(&hall->xidle, &all, all | GPURT_HALL_SHUT);
+    return gpurt_load_relaxed_near_u32(&hall->xmeet) || /* relaxed: a barrier follows */
+           gpurt_hands_are_shut(&hall->hands);
 }
 
 /* The leader of a warp counts its block among those without work, or no more. */
@@ -381,63 +362,93 @@ GPURT_DEV bool gpurt_hall_has(const gpurt_executor_hall_t *hall)
  * perhaps nobody idle yet. Returns: whether it found work. */
 GPURT_DEV bool gpurt_worker_look(gpurt_worker_t *w, uint32_t turn)
 {
+    /* relaxed: hints; go acquires what is behind the command */
+    uint32_t command = gpurt_load_relaxed_dev_u32(&w->run.map->words->xcommand);
     uint32_t levels = gpurt_levels_there(w->run.map);
 
+    gpurt_store_relaxed_near_u32(&w->run.hall->xcommand, command);
     if (levels) { /* relaxed: a hint */
-        gpurt_or_relaxed_blk_u32(&w->run.hall->xlevels, levels);
+        gpurt_or_relaxed_near_u32(&w->run.hall->xlevels, levels);
         return true;
     }
     if (gpurt_hall_has(w->run.hall))
         return true;
     w->asks = gpurt_host_look(w);
     if (turn >= GPURT_IDLE_LOOKS)
-        gpurt_hall_shut(w->run.hall);
+        gpurt_hands_shut(&w->run.hall->hands);
     return w->asks;
 }
 
-/* The leader of a warp that found nothing: until there is news, or all meet. One of them looks at
- * the queues, in growing pauses; the others at the block's word. */
-GPURT_DEV void gpurt_worker_idle(gpurt_worker_t *w)
+/* Whether an idle warp has something to do. */
+GPURT_DEV bool gpurt_hall_stirs(const gpurt_executor_hall_t *hall, uint32_t seen)
+{
+    return gpurt_hand_has(&hall->hands, gpurt_warp()) || /* relaxed: hints */
+           gpurt_load_relaxed_near_u32(&hall->xnews) != seen || gpurt_hall_meets(hall);
+}
+
+/* Whether the caller looks at the queues for its block, from now on. */
+GPURT_DEV bool gpurt_hall_watch(gpurt_executor_hall_t *hall)
+{
+    uint32_t nobody = 0; /* relaxed: a flag within the block */
+
+    return !gpurt_load_relaxed_near_u32(&hall->xlooks) &&
+           gpurt_cas_relaxed_near_u32(&hall->xlooks, &nobody, gpurt_warp() + 1);
+}
+
+/* The leader of a warp that found nothing: until it is given a task, or there is news, or all meet.
+ * One of them looks at the queues, in growing pauses; the others at words of the block. Returns: the
+ * task, or GPURT_TASK_NONE. */
+GPURT_DEV uint32_t gpurt_worker_idle(gpurt_worker_t *w)
 {
     gpurt_executor_hall_t *hall = w->run.hall;
     /* relaxed: hints within the block; who pulls finds out */
-    uint32_t seen = gpurt_load_relaxed_blk_u32(&hall->xnews), turns = 1, looks = 0;
+    uint32_t seen = gpurt_load_relaxed_near_u32(&hall->xnews), turns = 1, looks = 0, task;
 
-    gpurt_add_relaxed_blk_u32(&hall->xidle, 1);
-    while (!gpurt_hall_meets(hall) && gpurt_load_relaxed_blk_u32(&hall->xnews) == seen) {
-        if (!looks && gpurt_xchg_relaxed_blk_u32(&hall->xlooks, 1) == 0) {
+    gpurt_hand_offer(&hall->hands, gpurt_warp());
+    while (!gpurt_hall_stirs(hall, seen)) {
+        if (!looks && gpurt_hall_watch(hall)) {
             looks = 1;
             gpurt_worker_hunger(w, true);
         }
         if (looks && gpurt_worker_look(w, looks++))
             break;
         if (gpurt_thread_rank() == 0 && /* relaxed: as in worker_meet */
-            gpurt_host_calls(w, gpurt_load_relaxed_dev_u32(&w->run.map->words->xcommand)))
-            gpurt_store_relaxed_blk_u32(&hall->xmeet, 1);
+            gpurt_host_calls(w, gpurt_load_relaxed_near_u32(&hall->xcommand)))
+            gpurt_store_relaxed_near_u32(&hall->xmeet, 1);
+        for (uint32_t i = 1; i < turns && !gpurt_hall_stirs(hall, seen); i++)
+            gpurt_pause();
+        turns = turns < GPURT_BACKOFF_MOST ? 2 * turns : turns;
         if (!looks || looks < GPURT_IDLE_LOOKS) /* who looks for long takes longer pauses */
             turns = turns < GPURT_WORKER_PAUSES ? turns : (uint32_t)GPURT_WORKER_PAUSES;
-        gpurt_backoff(&turns);
         gpurt_relax(); /* its block may be cancelled */
     }
+    task = gpurt_hand_withdraw(&hall->hands, gpurt_warp());
     if (looks)
         gpurt_worker_hunger(w, false);
-    if (gpurt_hall_leave(hall) && looks)
-        gpurt_store_relaxed_blk_u32(&hall->xlooks, 0);
+    if (looks && !gpurt_hands_are_shut(&hall->hands))
+        gpurt_store_relaxed_near_u32(&hall->xlooks, 0);
+    return task;
 }
 
-GPURT_DEV void gpurt_worker_wait(gpurt_worker_t *w)
+/* The whole warp. Returns: the task of lane 0, if it was given one, else GPURT_TASK_NONE. */
+GPURT_DEV uint32_t gpurt_worker_wait(gpurt_worker_t *w)
 {
+    uint32_t task = GPURT_TASK_NONE;
+
+    if (gpurt_lane() == 0)
+        gpurt_worker_flush(w);
+    gpurt_syncwarp(GPURT_FULL_MASK); /* its bodies, to who tells of their kind */
     gpurt_kinds_tell(&w->run, w->run.hall, gpurt_lane(), GPURT_WARP_SIZE);
     if (gpurt_lane() == 0) {
         uint64_t began = gpurt_clock();
 
-        gpurt_worker_flush(w);
         gpurt_hall_tell(&w->run);
         gpurt_hall_end(w->run.map, w->run.hall);
-        gpurt_worker_idle(w);
+        task = gpurt_worker_idle(w);
         w->waiting += gpurt_clock() - began;
     }
-    gpurt_syncwarp(GPURT_FULL_MASK);
+    gpurt_syncwarp(GPURT_FULL_MASK); /* what it has acquired holds for all */
+    return task;
 }
 
 enum {
@@ -454,8 +465,8 @@ GPURT_DEV uint32_t gpurt_worker_called(gpurt_worker_t *w)
     gpurt_executor_hall_t *hall = w->run.hall;
 
     if (gpurt_thread_rank() == 0 && /* relaxed: hints */
-        gpurt_host_calls(w, gpurt_load_relaxed_blk_u32(&hall->xcommand)))
-        gpurt_store_relaxed_blk_u32(&hall->xmeet, 1);
+        gpurt_host_calls(w, gpurt_load_relaxed_near_u32(&hall->xcommand)))
+        gpurt_store_relaxed_near_u32(&hall->xmeet, 1);
     if (gpurt_hall_meets(hall))
         return what | GPURT_WORKER_MEETS;
     if (gpurt_hall_due(hall)) {
@@ -467,16 +478,14 @@ GPURT_DEV uint32_t gpurt_worker_called(gpurt_worker_t *w)
     return what;
 }
 
-/* The whole warp. Cancellation is asked once, by the leader: lanes that asked apart could part, and
- * some pull a task that the others never see. Returns: true with a task whose body is to run;
- * false, the executor ends. */
-GPURT_DEVN bool gpurt_worker_next(gpurt_worker_t *w)
+/* The whole warp takes up its next batch. Cancellation is asked once, by the leader: lanes that asked
+ * apart could part, and some pull a task that the others never see. Returns: false, the executor
+ * ends. */
+GPURT_DEVN bool gpurt_worker_find(gpurt_worker_t *w)
 {
     for (;;) {
         uint32_t what, index;
 
-        if (gpurt_batch_next(w))
-            return true;
         gpurt_batch_end(w);
         what = gpurt_lane() == 0 ? gpurt_worker_called(w) : 0;
         if (!gpurt_task_whole())
@@ -500,11 +509,26 @@ GPURT_DEVN bool gpurt_worker_next(gpurt_worker_t *w)
             index = w->next;
             w->at_once++;
         }
-        if (gpurt_any(GPURT_FULL_MASK, index != GPURT_TASK_NONE))
+        if (!gpurt_any(GPURT_FULL_MASK, index != GPURT_TASK_NONE)) {
+            index = gpurt_worker_wait(w);
+            if (!gpurt_task_whole())
+                return false;
+        }
+        if (gpurt_any(GPURT_FULL_MASK, index != GPURT_TASK_NONE)) {
             gpurt_batch_take(w, index);
-        else
-            gpurt_worker_wait(w);
+            return true;
+        }
     }
+}
+
+/* The whole warp. From one body of a batch to the next it calls nothing. Returns: true with a task
+ * whose body is to run; false, the executor ends. */
+GPURT_DEV bool gpurt_worker_next(gpurt_worker_t *w)
+{
+    while (!gpurt_batch_next(w))
+        if (!gpurt_worker_find(w))
+            return false;
+    return true;
 }
 
 #endif
