@@ -24,7 +24,8 @@ Each line is a figure of [targets.tsv](targets.tsv), computed by `tools/measured
 Do not edit it; `./dev lint words` fails when it is stale. Median and range are over the runs of a case, most of them on
 different machines. The ratio is that of the median run to the peer measured in the same run: quote the ratio. *Part*
 means that the target was reached in some runs. Files are named by device and bench; the comments in each name machine,
-date and commit. [NOTES.md](NOTES.md) has the conditions of single figures, and results that are not rows.
+date and commit. [NOTES.md](NOTES.md) has the conditions of single figures, and results that are not rows;
+[mutants.md](mutants.md) tells of the run of all mutants.
 
 """
 COLUMNS = ("figure", "target", "reached", "median", "range", "runs", "peer", "ratio", "rows", "date", "commit")

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -98,6 +99,12 @@ void hard_fork(void)
     CHECK_EQ(status, 0);
     CHECK_MSG(fake->time() - begin < 2000000000,
               "the child waited for its parent's threads");
+    rest(300); /* what came so far is told: its box is there */
+    pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
+    if (pid == 0) /* no handler told that one that it is a child */
+        forked_exit(0);
+    CHECK_EQ(waitpid(pid, &status, 0), pid);
+    CHECK_EQ(status, 0);
     kernels(0, 1000);
 }
 

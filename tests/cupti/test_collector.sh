@@ -527,7 +527,7 @@ log_has 'kernel before: 1000 ns' 'two boxes'
 log_has 'kernel inside: 1000 ns' 'two boxes'
 [ "$(boxes)" = 2 ] || fail "two boxes: $(boxes) were made"
 
-# A file of its own.
+# A file of its own: children that end close nothing of their parent's, and wait for nobody.
 rm -f run.gplog
-PATH=$bin:$PATH GPURT_LOG=$dir/run.gplog CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so "$app" kernels 300
-counted GPURT_LOG 300
+PATH=$bin:$PATH GPURT_LOG=$dir/run.gplog CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so timeout 30 "$app" fork
+counted GPURT_LOG 2000

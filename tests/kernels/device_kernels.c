@@ -93,6 +93,15 @@ GPURT_KERNEL(device_say, struct device_args, p)
         GPURT_INFO("device %u says %u", p->device, i);
 }
 
+GPURT_KERNEL(device_stuck, struct device_args, p)
+{
+    (void)p;
+    if (gpurt_lane() == 0)
+        gpurt_block_barrier();
+    else
+        gpurt_syncwarp(3);
+}
+
 GPURT_KERNEL_GUARDED(device_raise, struct device_args, p)
 {
     if (gpurt_block_rank() == 0)

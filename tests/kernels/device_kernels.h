@@ -33,6 +33,8 @@ GPURT_KERNEL_DECLARE(device_drop_to, struct device_args);
 GPURT_KERNEL_DECLARE(device_churn, struct device_args);
 /* Says `rounds` messages, counted over all lanes. */
 GPURT_KERNEL_DECLARE(device_say, struct device_args);
+/* Its two lanes wait in different places: only where that is found. */
+GPURT_KERNEL_DECLARE(device_stuck, struct device_args);
 /* Block 0 panics. */
 GPURT_KERNEL_DECLARE(device_raise, struct device_args);
 

@@ -37,14 +37,8 @@ GPURT_KERNEL(phaser_meet, struct phaser_args, p)
     GPURT_SHARED(gpurt_member_t, member, 1);
 
     rounds = rounds < PHASER_ROUNDS ? rounds : (uint32_t)PHASER_ROUNDS;
-    if (p->what == PHASER_JOIN && block == blocks - 1 && gpurt_thread_rank() == 0) {
-        for (uint32_t i = 0; i < PHASER_ROUNDS;
-             i++) { /* at many moments of the others' phases */
-            gpurt_phaser_join(p->phaser);
-            gpurt_phaser_drop(p->phaser);
-        }
+    if (p->what == PHASER_JOIN && block == blocks - 1 && gpurt_thread_rank() == 0)
         gpurt_phaser_join(p->phaser);
-    }
     if (p->what != PHASER_BUTTERFLY && gpurt_cluster_rank() == 0)
         gpurt_member_begin(member, p->phaser);
     for (uint32_t round = 0; round < rounds; round++) {
@@ -89,6 +83,27 @@ GPURT_KERNEL(phaser_late, struct phaser_args, p)
         st = gpurt_phaser_wait_for(p->phaser, token, 1000);
     p->status[0] = first;
     p->status[1] = st;
+}
+
+GPURT_KERNEL(phaser_low, struct phaser_args, p)
+{
+    uint64_t w, low;
+
+    if (gpurt_block_rank() == 1) {
+        while (
+            !gpurt_load_relaxed_dev_u32(p->xflag)) /* relaxed, all: words for themselves */
+            gpurt_relax();
+        gpurt_phaser_join(p->phaser);
+        return;
+    }
+    w = gpurt_phaser_come(&p->phaser->xword);
+    low = gpurt_load_relaxed_dev_u64(&p->phaser->xword);
+    gpurt_store_relaxed_dev_u32(p->xflag, 1);
+    for (uint32_t i = 0; i < PHASER_LOOKS && *p->wrong == 0; i++) {
+        *p->wrong = gpurt_load_relaxed_dev_u64(&p->phaser->xword) != low;
+        gpurt_pause();
+    }
+    gpurt_phaser_arm(p->phaser, w);
 }
 
 GPURT_KERNEL(phaser_broken, struct phaser_args, p)

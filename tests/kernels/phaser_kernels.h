@@ -9,7 +9,8 @@
 enum {
     PHASER_BLOCKS = 6, /* at most */
     PHASER_ROUNDS = 4,
-    PHASER_LEFT = 77 /* a block's word when it has left */
+    PHASER_LOOKS = 1000, /* of one that would see another change the word too early */
+    PHASER_LEFT = 77     /* a block's word when it has left */
 };
 
 /* What blocks do in phaser_meet. */
@@ -37,6 +38,8 @@ GPURT_KERNEL_DECLARE(phaser_meet, struct phaser_args);
 /* Two blocks: 0 waits in short turns, until 1, which hears of that, arrives. status[0] is the
  * first turn's, status[1] the last one's. */
 GPURT_KERNEL_DECLARE(phaser_late, struct phaser_args);
+/* Block 0, the one member, arrives in two steps: 1 joins between them, and waits for the second. */
+GPURT_KERNEL_DECLARE(phaser_low, struct phaser_args);
 /* Block 0 waits, 1 breaks the phaser. */
 GPURT_KERNEL_DECLARE(phaser_broken, struct phaser_args);
 

@@ -75,6 +75,8 @@ GPURT_TASK(fan, t, run)
     else
         task = gpurt_task_spawn(run, mark, &one, lane < t->count, t->how);
     refused_count(t->board, !task && lane < parts);
+    if (t->mark && lane == 31) /* nothing that its lanes do together comes behind it */
+        t->board->marks[t->mark].data = t->mark + 1;
 }
 
 GPURT_TASK(graph, t, run)
@@ -208,3 +210,27 @@ GPURT_TASK(regret, t, run)
 }
 
 GPURT_EXECUTOR(task_tests, TASK_TESTS)
+
+GPURT_KERNEL(taskring_unread, struct taskring_args, p)
+{
+    const gpurt_taskring_t ring = {&p->words[0], &p->words[1], &p->words[2], p->slots, 1};
+    uint32_t ticket = gpurt_taskring_first(1), me = 1u << gpurt_lane();
+    uint64_t first = gpurt_taskring_full(ticket, 1, 0);
+
+    if (gpurt_block_rank() == 1) {
+        while (
+            !gpurt_load_relaxed_dev_u32(p->xflag)) /* relaxed, all: words for themselves */
+            gpurt_relax();
+        gpurt_taskring_push(&ring, me, me, 2);
+        return;
+    }
+    for (uint32_t i = 0; i < 2; i++)
+        gpurt_taskring_push(&ring, me, me, i);
+    gpurt_store_relaxed_dev_u32(p->xflag, 1);
+    for (uint32_t i = 0; i < 1000 && *p->wrong == 0; i++) {
+        *p->wrong = gpurt_load_relaxed_dev_u64(&p->slots[0]) != first;
+        gpurt_pause();
+    }
+    if (*p->wrong == 0 && gpurt_taskring_read(&ring, ticket) != 0)
+        *p->wrong = 1;
+}

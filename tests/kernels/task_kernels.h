@@ -38,10 +38,11 @@ struct task_mark_args {
     int32_t fails; /* a status */
     uint32_t panics;
 };
-/* `count` marks from `first` on, 32 at a time, by a tree of itself. */
+/* `count` marks from `first` on, 32 at a time, by a tree of itself. mark: 0, or one whose data it
+ * writes. */
 struct task_fan_args {
     task_board_t *board;
-    uint32_t first, count, how, unused;
+    uint32_t first, count, how, mark;
 };
 /* Marks from `first` on, each after the one before, or all after the first. soon: the first starts
  * before the others are there. */
@@ -79,5 +80,14 @@ struct task_left_args {
     TASK(leaves, struct task_mark_args)
 
 GPURT_EXECUTOR_DECLARE(task_tests, TASK_TESTS);
+
+/* A ring of two slots, both full. Owner: the test. */
+struct taskring_args {
+    uint32_t *words; /* credits, head and tail */
+    uint64_t *slots;
+    uint32_t *xflag, *wrong;
+};
+/* Block 1 pushes a third number while block 0, which has a ticket, does not read the first yet. */
+GPURT_KERNEL_DECLARE(taskring_unread, struct taskring_args);
 
 #endif

@@ -5,12 +5,13 @@
   run.py [--all] [ID...]    every mutant, or those named
   run.py --part             the quick ones, which `./dev test` runs
   run.py --share K/N        the K-th of N equal shares of the table, which takes hours as a whole
+  run.py --cuda             those flagged `cuda`, which the others leave out: with the CUDA back end; needs nvcc, no GPU
   run.py --jobs N [...]     any of these, judged on N copies of the built tree at once
   run.py --list             what there is
 
 mutants.tsv holds a mutant a line: id, flags, place, text, replacement, tests. The place is a file's name without its
 folder, since names are unique, or FILE:FUNCTION. The text must occur exactly once there, however it is spaced and broken
-into lines. `part` in flags puts the mutant into --part. Tests is a regular expression of ctest names, at least one of
+into lines. `part` in flags puts the mutant into --part, `cuda` into --cuda. Tests is a regular expression of ctest names, at least one of
 which must go red. The tree is copied once to a scratch directory, configured and built;
 then each mutant in turn is put in, what its tests need is built, they run, and the file is restored. Before that the
 same tests must be green. A copy of a built tree works only at the path that it was built at: each of --jobs has its own
@@ -37,7 +38,9 @@ NEED_ALL = ("test_replay", "test_check_tool")     # or needs all
 FOLDERS = {"bin": "tui/all", "tests": "tests/gen/all"}  # a script that is given a folder needs what lies there
 GREEN_LIMIT_S = 3600
 TEST_LIMIT_S = 150  # for all tests of a mutant: one that hangs has noticed too
-CONFIGURE = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DGPURT_CUDA=OFF", "-DGPURT_BENCH=OFF"]
+CONFIGURE = ["-G", "Ninja", "-DCMAKE_BUILD_TYPE=RelWithDebInfo", "-DGPURT_CUDA=OFF", "-DGPURT_BENCH=OFF",
+             "-DGPURT_EXAMPLES=OFF"]
+CUDA = ["-DGPURT_CUDA=ON"]
 QUICK = ["-DCMAKE_C_FLAGS_RELWITHDEBINFO=-O1 -DNDEBUG"]  # compiling is most of the part, and it looks at no debug information
 
 
@@ -290,6 +293,7 @@ def main():
     parser.add_argument("--all", action="store_true", help="every mutant (the default)")
     parser.add_argument("--part", action="store_true", help="the quick ones")
     parser.add_argument("--share", type=share_of, metavar="K/N", help="the K-th of N equal shares of the table")
+    parser.add_argument("--cuda", action="store_true", help="those that need the CUDA back end")
     parser.add_argument("--list", action="store_true", help="print the table's ids, places and tests")
     parser.add_argument("--check", action="store_true", help="only see that each has its place in the sources")
     parser.add_argument("--jobs", type=int, default=1, metavar="N", help="judge on N copies of the tree at once")
@@ -302,6 +306,9 @@ def main():
         parser.error(f"no mutant {', '.join(sorted(unknown))}")
     if words.ids:
         rows = [row for row in rows if row["id"] in words.ids]
+        words.cuda = any("cuda" in row["flags"] for row in rows)
+    elif words.cuda:
+        rows = [row for row in rows if "cuda" in row["flags"]]
     elif words.part:
         rows = [row for row in rows if "part" in row["flags"]]
     elif words.share:
@@ -318,8 +325,10 @@ def main():
         del os.environ[name]
     if words.serve:
         return serve(words.serve, words.jobs, rows)
+    if not words.cuda:
+        rows = [row for row in rows if "cuda" not in row["flags"]]
     with tempfile.TemporaryDirectory(prefix="gpurt-mutants-") as directory:
-        tree = Tree(directory).configure(QUICK if words.part else [])
+        tree = Tree(directory).configure((QUICK if words.part else []) + (CUDA if words.cuda else []))
         return judge_all(tree, rows, words.jobs)
 
 

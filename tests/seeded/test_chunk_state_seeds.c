@@ -12,6 +12,7 @@
 GPURT_KERNEL_DECLARE(chunk_state_storm, struct chunk_state_args);
 GPURT_KERNEL_DECLARE(chunk_state_fill, struct chunk_state_args);
 GPURT_KERNEL_DECLARE(chunk_state_meet, struct chunk_state_args);
+GPURT_KERNEL_DECLARE(chunk_state_late, struct chunk_state_args);
 GPURT_KERNEL_DECLARE(chunk_state_empty, struct chunk_state_args);
 
 typedef struct stage {
@@ -79,10 +80,24 @@ static uint32_t run_meeting(uint32_t seed)
     return verdict.adopted;
 }
 
+static void run_late(uint32_t seed)
+{
+    chunk_state_verdict_t verdict;
+    stage_t s;
+
+    stage_open(&s, seed, 1);
+    RUN(&s, chunk_state_fill);
+    RUN(&s, chunk_state_late);
+    stage_read(&verdict, s.args.verdict, sizeof verdict);
+    CHECK_EQ(verdict.promised, 1);
+    RUN(&s, chunk_state_empty);
+    stage_close(&s);
+}
+
 int main(int argc, char **argv)
 {
     seeds_t seeds;
-    uint32_t promised = 0, round = 0, adopted = 0;
+    uint32_t promised = 0, round = 0, adopted = 0, late = 0;
 
     for (seeds_begin(&seeds, argc, argv, 300); seeds_next(&seeds, 3);) {
         chunk_state_verdict_t verdict = run_storm(seeds.seed);
@@ -90,6 +105,8 @@ int main(int argc, char **argv)
         promised += verdict.promised;
         round += verdict.round;
         adopted += run_meeting(seeds.seed);
+        if (late++ == 0)
+            run_late(seeds.seed);
     }
     fprintf(stderr, "%u states let it have slots, %u of them had come round\n", promised,
             round);

@@ -16,13 +16,15 @@ enum {
     NODES = 24,  /* of the host's graph */
     FANNED = 40, /* marks of a task that spawns them */
     CHAIN = 12,
-    MARKS = NODES + FANNED + 2 * CHAIN
+    MARKS = NODES + FANNED + 2 * CHAIN,
+    SAID = MARKS, /* the mark of the task that fans out, and of who waits for all of that */
+    HEARD
 };
 #define WAIT_NS 20000000000ull
 
 static union {
     task_board_t board;
-    char room[sizeof(task_board_t) + MARKS * sizeof(task_mark_t)];
+    char room[sizeof(task_board_t) + (HEARD + 1) * sizeof(task_mark_t)];
 } u;
 
 static uint64_t state;
@@ -40,12 +42,13 @@ typedef struct node {
     bool panics, cancels, anyway;
 } node_t;
 
-static void node_plan(node_t *n, uint32_t i, uint32_t *panics, bool well)
+/* wide: all are ready at once, so that warps hold several. */
+static void node_plan(node_t *n, uint32_t i, uint32_t *panics, bool well, bool wide)
 {
     task_mark_t *m = &u.board.marks[i];
 
     memset(n, 0, sizeof *n);
-    m->before_count = i ? random_below(TASK_BEFORES + 1) : 0;
+    m->before_count = i && !wide ? random_below(TASK_BEFORES + 1) : 0;
     for (uint32_t j = 0; j < m->before_count; j++)
         m->befores[j] = random_below(i);
     if (well)
@@ -111,11 +114,16 @@ static void node_check(const node_t nodes[NODES], uint32_t i, bool panics)
 
 static void many_submit(gpurt_executor_t x, gpurt_submitted_t *fib)
 {
-    struct task_fan_args fan = {.board = &u.board, .first = NODES, .count = FANNED};
+    struct task_fan_args fan = {
+        .board = &u.board, .first = NODES, .count = FANNED, .mark = SAID};
+    struct task_mark_args heard = {.board = &u.board, .mark = HEARD};
+    gpurt_submitted_t before, after;
     struct task_graph_args graph = {&u.board, NODES + FANNED, CHAIN, 0, 1};
     struct task_fib_args fibs = {.n = 6};
 
-    fan.how = GPURT_TASK_PRIORITY(random_below(8));
+    fan.how = GPURT_TASK_PRIORITY(random_below(8)) | GPURT_TASK_CHILD;
+    u.board.marks[HEARD].before_count = 1;
+    u.board.marks[HEARD].befores[0] = SAID;
     for (uint32_t i = 1; i < CHAIN; i++) {
         task_mark_t *m = &u.board.marks[NODES + FANNED + i];
 
@@ -124,7 +132,11 @@ static void many_submit(gpurt_executor_t x, gpurt_submitted_t *fib)
         m[CHAIN].before_count = 1;
         m[CHAIN].befores[0] = NODES + FANNED + CHAIN;
     }
-    OK(gpurt_executor_submit(rt, x, fan, &fan, 1, 0, NULL, &err));
+    OK(gpurt_executor_submit(rt, x, fan, &fan, 1, GPURT_TASK_HELD, &before, &err));
+    OK(gpurt_executor_submit(rt, x, mark, &heard, 1, GPURT_TASK_HELD, &after, &err));
+    OK(gpurt_executor_after(rt, x, before, after, &err));
+    OK(gpurt_executor_start(rt, x, before, &err));
+    OK(gpurt_executor_start(rt, x, after, &err));
     OK(gpurt_executor_submit(rt, x, graph, &graph, 1, 0, NULL, &err));
     graph.first += CHAIN;
     graph.fans = 1;
@@ -149,13 +161,14 @@ static uint64_t ended_check(gpurt_executor_t x)
 static void round_run(gpurt_executor_t x, bool panics, bool well, uint32_t round)
 {
     uint32_t left = panics ? BLOCKS - 1 : 0;
+    bool wide = panics && random_below(2);
     gpurt_submitted_t fib = 0;
     node_t nodes[NODES];
     uint64_t value = 0;
 
     memset(&u, 0, sizeof u);
     for (uint32_t i = 0; i < NODES; i++)
-        node_plan(&nodes[i], i, &left, well);
+        node_plan(&nodes[i], i, &left, well, wide);
     if (!panics)
         many_submit(x, &fib);
     graph_submit(x, nodes, !well);
@@ -172,8 +185,10 @@ static void round_run(gpurt_executor_t x, bool panics, bool well, uint32_t round
         CHECK_EQ(u.board.marks[i].xruns, 1);
         CHECK_EQ(u.board.marks[i].early, 0);
     }
-    /* 33 fans make 40 marks; 2 graphs, 25 calls of fib(6) */
-    CHECK_EQ(ended_check(x), panics ? NODES : round * (MARKS + 33 + 2 + 25));
+    CHECK_EQ(u.board.marks[HEARD].early, 0);
+    CHECK_EQ(u.board.marks[HEARD].xruns, !panics);
+    /* 33 fans make 40 marks, and one waits for them; 2 graphs, 25 calls of fib(6) */
+    CHECK_EQ(ended_check(x), panics ? NODES : round * (MARKS + 33 + 1 + 2 + 25));
 }
 
 static void storm(bool panics, bool well)
@@ -215,6 +230,25 @@ static void naps(void)
     OK(gpurt_executor_close(rt, x, NULL, &err));
 }
 
+/* Who pushes into a slot waits until it was read. */
+static void ring(void)
+{
+    gpurt_launch_t launch = {.grid = {2, 1, 1}, .block = {1, 1, 1}};
+    struct taskring_args a = {(uint32_t *)stage_zeros(12), (uint64_t *)stage_zeros(16),
+                              (uint32_t *)stage_zeros(4), (uint32_t *)stage_zeros(4)};
+    uint32_t words[3] = {0, gpurt_taskring_first(1), gpurt_taskring_first(1)}, wrong;
+
+    OK(gpurt_copy(rt, 0, a.words, words, sizeof words, &err));
+    OK(gpurt_launch(rt, &launch, taskring_unread, &a, &err));
+    OK(gpurt_copy(rt, 0, &wrong, a.wrong, sizeof wrong, &err));
+    OK(gpurt_sync(rt, &err));
+    CHECK_EQ(wrong, 0);
+    gpurt_mem_destroy(rt, a.words);
+    gpurt_mem_destroy(rt, a.slots);
+    gpurt_mem_destroy(rt, a.xflag);
+    gpurt_mem_destroy(rt, a.wrong);
+}
+
 int main(int argc, char **argv)
 {
     seeds_t s;
@@ -224,6 +258,7 @@ int main(int argc, char **argv)
         state = s.seed * 2654435761u;
         storm(s.seed % 4 == 3, s.seed % 4 == 0);
         naps();
+        ring();
     }
     return 0;
 }

@@ -555,6 +555,29 @@ static void check_report(const gpurt_modelview_t *v)
     free(again);
 }
 
+/* A message is as long as the width that is said allows. */
+static void check_report_width(const gpurt_modelview_t *shown)
+{
+    static gpurt_modelview_t wide;
+    report_about_t about = {.name = "x", .state = "replay"};
+    char *text = NULL;
+    size_t widths[2], bytes;
+
+    wide = *shown;
+    wide.panics.count = 1;
+    memset(wide.panics.list[0].message, 'm', sizeof wide.panics.list[0].message - 1);
+    for (int i = 0; i < 2; i++) {
+        FILE *out = open_memstream(&text, &bytes);
+
+        about.columns = i ? 130 : 0;
+        report_plain(out, &wide, &about);
+        fclose(out);
+        widths[i] = strspn(strstr(text, "mmm"), "m");
+        free(text);
+    }
+    CHECK_EQ(widths[1], widths[0] + 30);
+}
+
 /* Shared memory may hold anything; readers end the texts, the rest is the views' business. */
 static void noise_fill(gpurt_modelview_t *v, uint32_t seed)
 {
@@ -626,6 +649,7 @@ int main(void)
     check_help(&p);
     check_deceit();
     check_report(v);
+    check_report_width(v);
     check_noise(&p, v);
     canvas_fini(&canvas);
     gpurt_model_destroy(m);

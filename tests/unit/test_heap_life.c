@@ -115,6 +115,28 @@ static void test_refused(void)
     all_refused(other, GPURT_E_CLOSED);
 }
 
+/* The default of a device that has failed: who destroys it hears of that first. */
+static void test_default_refused(void)
+{
+    gpurt_launch_t launch = {.grid = {1, 1, 1}, .block = {2, 1, 1}};
+    gpurt_heap_options_t options = {.bytes = MIB, .make_default = true};
+    struct device_args args = {.device = 0};
+    gpurt_heap_t heap;
+    gpurt_info_t info;
+    void *chunks;
+
+    OK(gpurt_info(rt, &info));
+    OK(gpurt_heap_create(rt, &options, &heap, &err));
+    chunks = heap.chunks;
+    if (info.backend == GPURT_BACKEND_CPU) { /* nobody finds that on a GPU */
+        OK(gpurt_launch(rt, &launch, device_stuck, &args, &err));
+        CHECK_EQ(gpurt_heap_destroy(rt, &heap, NULL), GPURT_E_DEADLOCK);
+        CHECK(heap.chunks == chunks);
+        OK(gpurt_heap_check(rt, &heap, &err));
+    }
+    OK(gpurt_heap_destroy(rt, &heap, &err));
+}
+
 /* ---- order --------------------------------------------------------------------------- */
 
 static void checkpoint_refused(gpurt_heap_t *gone)
@@ -420,11 +442,9 @@ static void test_raced(void)
         pthread_join(lookers[i], NULL);
 }
 
-static const stage_part_t parts[] = {{"refused", test_refused},
-                                     {"order", test_order},
-                                     {"copies", test_copies},
-                                     {"inside", test_inside},
-                                     {"raced", test_raced}};
+static const stage_part_t parts[] = {
+    {"refused", test_refused}, {"default", test_default_refused}, {"order", test_order},
+    {"copies", test_copies},   {"inside", test_inside},           {"raced", test_raced}};
 
 int main(int argc, char **argv)
 {

@@ -114,6 +114,8 @@ int main(void)
     run(&gpurt_kernel_phaser_late, 0, 2, 1, 1, 2);
     CHECK_EQ(told[0], GPURT_E_TIMEOUT);
     CHECK_EQ(told[1], GPURT_OK);
+    run(&gpurt_kernel_phaser_low, 0, 2, 1, 1, 1);
+    CHECK_EQ(after.xword, 2 | gpurt_phaser_armed(2) | 1ull << GPURT_PHASER_PHASE_SHIFT);
     run(&gpurt_kernel_phaser_broken, 0, 2, 1, 1, 2);
     CHECK_EQ(told[0], GPURT_E_CANCELLED);
     test_fits();

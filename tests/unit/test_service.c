@@ -3,7 +3,10 @@
  * they are told, and gpurt_close names one that does not. */
 #include "../kernels/service_stage.h"
 
+#include <gpurt/heap.h>
+#include <stdlib.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "../kernels/stream_kernels.h"
 
@@ -328,27 +331,34 @@ static void close_names_one_that_does_not_stop(void)
 {
     gpurt_service_options_t options = {.stop_ms = 50, .name = "mule"};
     gpurt_service_t mule, echo;
+    gpurt_heap_options_t checked = {
+        .struct_size = sizeof checked, .bytes = 1 << 20, .checks = GPURT_CHECKS_FULL};
+    char path[64];
     struct service_args a, b;
     gpurt_heap_t heap;
 
     open_with(0);
     a = args_make();
     b = args_make();
-    must(gpurt_heap_create(rt, NULL, &heap, &err));
+    snprintf(path, sizeof path, "/tmp/test_service.%d.leaks", (int)getpid());
+    setenv("GPURT_HEAP_LEAKS", path, 1);
+    must(gpurt_heap_create(rt, &checked, &heap, &err));
     must(gpurt_service_launch(rt, &shape, service_deaf, &a, &options, &mule, &err));
     must(gpurt_service_launch(rt, &shape, service_echo, &b, NULL, &echo, &err));
     CHECK_EQ(gpurt_close(rt, &err), GPURT_E_TIMEOUT);
     CHECK_CONTAINS(err.text, "service mule ");
     CHECK_CONTAINS(err.text, "3 of its 3 blocks");
     CHECK_EQ(status_of(mule).state, GPURT_SERVICE_IS_STOPPING);
-    CHECK_EQ(gpurt_service_ring(rt, echo),
-             GPURT_E_HANDLE); /* it did stop; the rest stays: */
-    must(gpurt_heap_destroy(rt, &heap, &err));
+    CHECK_EQ(gpurt_service_ring(rt, echo), GPURT_E_HANDLE); /* it did stop, */
+    CHECK(access(path, F_OK) != 0); /* and no heap has told yet what is left in it */
     must(gpurt_sync(rt, &err));
     must(gpurt_service_launch(rt, &shape, service_echo, &b, NULL, &echo, &err));
     must(gpurt_hostword_store(rt, &a.desk->xask, 1, &err));
     must_at_last(gpurt_service_stop(rt, mule, &err));
     must(gpurt_service_stop(rt, echo, &err));
+    must(gpurt_heap_destroy(rt, &heap, &err));
+    CHECK_EQ(unlink(path), 0);
+    unsetenv("GPURT_HEAP_LEAKS");
     args_free(&a);
     args_free(&b);
     must(gpurt_close(rt, &err));

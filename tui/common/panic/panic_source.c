@@ -362,7 +362,6 @@ static gpurt_status_t search_log(panic_source_t *source, search_t *s, gpurt_erro
                 st = gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: rows");
     }
     free(reach);
-    damage_note(source);
     return st;
 }
 
