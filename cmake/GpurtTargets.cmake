@@ -132,6 +132,15 @@ function(gpurt_add_script_test name)
     gpurt_test_properties(${name})
 endfunction()
 
+# gpurt_one_thread(NAME...): tests of this folder of programs that have one thread each: `./dev tsan` leaves them out.
+function(gpurt_one_thread)
+    foreach(name IN LISTS ARGN)
+        if(TEST ${name})
+            set_property(TEST ${name} APPEND PROPERTY LABELS one-thread)
+        endif()
+    endforeach()
+endfunction()
+
 # gpurt_add_missing_tests(WHY NAME...): tests that this build cannot have, for want of what WHY names: who runs the others sees
 # that they are skipped.
 function(gpurt_add_missing_tests why)

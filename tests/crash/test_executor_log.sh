@@ -37,7 +37,7 @@ jq -e --argjson n "$tasks" '.objects.list as $all | ($all | map(select(.class=="
 
 # What is stuck, while it is: the fields of each stuck task.
 stuck() {
-    GPURT_LOG=$1.gplog "$app" "$1" 1500 &
+    GPURT_LOG=$1.gplog "$app" "$1" 3000 &
     until "$bin/gpurt-log" stat --json "$1.gplog" >"$1.json" 2>/dev/null &&
         jq -e --argjson n "$2" '[.objects.list[] | select(.class=="stuck_task" and (.ended | not))] | length == $n and
             all(.fields.executor == 1)' "$1.json" >/dev/null &&
