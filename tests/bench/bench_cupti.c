@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_cupti [kernels | default | all | start | samples]...: what the collector adds to a launch of a
+/* bench_cupti [kernels | default | all | words | start | samples]...: what the collector adds to a launch of a
  * program that knows nothing of gpurt.
  *
  * The program (tests/gpu/cupti_plain.cu) launches an empty kernel in batches that stay below
@@ -7,7 +7,8 @@
  * of three: bare, under gpurt-record, and with CUPTI recording the same kinds for nobody
  * (cupti_peer); every second round the other way round. One process differs from the next by a
  * tenth, so what counts is the median of the rounds' ratios, with its quartiles beside it.
- * Before any time is believed, the log must hold each kernel once and nothing lost. And what
+ * Before any time is believed, the log must hold each kernel once and nothing lost. Of words: what
+ * each part of the default set and each word on request adds, all by turns. And what
  * it adds to the start of CUDA, as long as the program has to wait for it, beside what CUPTI
  * alone adds. And what counters read meanwhile take from kernels that the memory limits
  * (tests/gpu/cupti_hard.cu), by the device's own clock. */
@@ -25,6 +26,7 @@ enum {
     PAIRS = 24,
     STARTS = 24,
     TURNS = 8,
+    WORD_ROUNDS = 12,
     WORKS = 10000, /* kernels of 0.1 ms and more */
     LAUNCHES = 20000,
     SKIPPED = 77
@@ -84,6 +86,13 @@ static double alone(const bench_t *b, const char *kinds)
     return strtod(out, NULL);
 }
 
+/* Not each word asks for records of kernels. */
+static bool has_kernels(const char *kinds)
+{
+    return strstr(kinds, "kernels") || strstr(kinds, "default") || strstr(kinds, "live") ||
+           strcmp(kinds, "all") == 0;
+}
+
 /* kinds: for GPURT_CUPTI. */
 static double watched(const bench_t *b, const char *kinds)
 {
@@ -101,7 +110,8 @@ static double watched(const bench_t *b, const char *kinds)
     snprintf(line, sizeof line, "exec %s/gpurt-log stat --json %s", b->folder, b->log);
     if (run(line, out, sizeof out) != 0)
         fail("gpurt-log", out);
-    snprintf(want, sizeof want, "\"activity\":{\"kernels\":%d,", LAUNCHES);
+    snprintf(want, sizeof want, "\"activity\":{\"kernels\":%d,",
+             has_kernels(kinds) ? LAUNCHES : 0);
     if (!strstr(out, want) || !strstr(out, "\"dropped\":0,\"sites\""))
         fail("records are missing", out);
     return time;
@@ -253,6 +263,38 @@ static void one_case(const bench_t *b, const char *kinds)
     row("over_cupti_%s_q3", kinds, rows_percentile(over, PAIRS, 75), "%", NULL, 0);
 }
 
+/* Each word by turns with all others, since machines and processes differ by more. */
+static void words_case(const bench_t *b)
+{
+    static const char *const words[] = {"kernels",
+                                        "kernels,copies,fills,graphs",
+                                        "kernels,copies,fills,graphs,waits",
+                                        "default",
+                                        "lines",
+                                        "running",
+                                        "default,running",
+                                        "default,lines"};
+    enum {
+        WORDS = sizeof words / sizeof words[0]
+    };
+    double without[WORD_ROUNDS], with[WORDS][WORD_ROUNDS], added[WORDS][WORD_ROUNDS];
+
+    for (int i = 0; i < WORD_ROUNDS; i++) {
+        without[i] = bare(b);
+        for (int k = 0; k < WORDS; k++) {
+            int word = i % 2 ? WORDS - 1 - k : k;
+
+            with[word][i] = watched(b, words[word]);
+            added[word][i] = with[word][i] - without[i];
+        }
+    }
+    for (int k = 0; k < WORDS; k++) {
+        row("word_%s", words[k], rows_median(with[k], WORD_ROUNDS), "ns", "bare",
+            rows_median(without, WORD_ROUNDS));
+        row("word_adds_%s", words[k], rows_median(added[k], WORD_ROUNDS), "ns", NULL, 0);
+    }
+}
+
 /* The last one that we may use: the first serves interrupts. */
 static int processor_choose(void)
 {
@@ -304,6 +346,8 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         if (is_asked(argc, argv, cases[i]))
             one_case(&b, cases[i]);
+    if (is_asked(argc, argv, "words"))
+        words_case(&b);
     if (is_asked(argc, argv, "start"))
         start_case(&b);
     if (is_asked(argc, argv, "samples"))
