@@ -19,8 +19,8 @@
 
 enum {
     NAP_NS = 50000,
-    NAPS = 200000,  /* 10 s without room: nobody drains */
-    LOOKS = 100000, /* at a site that another thread defines: some 50 ms at least */
+    NAPS = 200000,         /* 10 s without room: nobody drains */
+    CUT_OFF_NS = 50000000, /* a site that another thread defines takes less */
     TEXT_BYTES = (GPURT_RECORD_MAX_WORDS - 1) * 4
 };
 
@@ -116,6 +116,7 @@ static uint32_t site_define(gpurt_site_t *site)
 
 uint32_t gpurt_hostlog_define(gpurt_site_t *site)
 {
+    uint64_t begin = 0;
     uint32_t gate = 0;
 
     if (!enter())
@@ -124,10 +125,14 @@ uint32_t gpurt_hostlog_define(gpurt_site_t *site)
         gate = site_define(site);
     /* Another thread's, which does not wait for us; or of a thread that the fork of this process
      * has cut off: then the site gets its definition here. */
-    for (uint32_t looks = 0; gate == GPURT_GATE_CLAIMED; looks++) {
+    while (gate == GPURT_GATE_CLAIMED) {
+        uint64_t now = gpurt_steady_ns();
+
+        begin = begin ? begin : now;
         sched_yield();
         gate = gpurt_load_acquire_dev_u32(site->xgate); /* B8.acq */
-        if (gate == GPURT_GATE_CLAIMED && looks == LOOKS && gpurt_process_is_forked())
+        if (gate == GPURT_GATE_CLAIMED && now - begin > CUT_OFF_NS &&
+            gpurt_process_is_forked())
             gate = site_define(site);
     }
     leave();
