@@ -195,7 +195,7 @@ static void pc_fill(CUpti_PCSamplingPCData *to, const fake_line_t *from, uint32_
 static void data_fill(armed_t *a, CUpti_PCSamplingData *out, const fake_line_t *of,
                       uint32_t count)
 {
-    const size_t most = mode_is("parts") ? 2 : out->collectNumPcs;
+    const size_t most = mode_is("parts") ? 1 : out->collectNumPcs;
 
     while (a->next < count && out->totalNumPcs < most)
         pc_fill(&out->pPcData[out->totalNumPcs++], &of[a->next++], A_LOOK);
