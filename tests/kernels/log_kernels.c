@@ -22,6 +22,23 @@ GPURT_KERNEL(log_lanes, struct log_args, p)
     GPURT_ERROR("no arguments");
 }
 
+/* Groups of a warp's lanes that go on apart from each other, and log at the same time. */
+GPURT_KERNEL(log_arms, struct log_args, p)
+{
+    uint32_t lane = gpurt_lane();
+
+    for (uint32_t i = p->what * 4; i < p->what * 4 + 4; i++) {
+        if (lane % 2)
+            GPURT_LOG_WARP(GPURT_LEVEL_INFO, "odd step %u", i);
+        else
+            GPURT_LOG_WARP(GPURT_LEVEL_INFO, "even step %u", i);
+        if (lane % 3 == 0)
+            GPURT_INFO("lane %u step %u", lane, i);
+        else
+            GPURT_INFO("other %u step %u", lane, i);
+    }
+}
+
 /* A message of each lane and nothing else. */
 GPURT_KERNEL(log_one, struct log_args, p)
 {

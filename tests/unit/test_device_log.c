@@ -15,10 +15,13 @@
 
 enum {
     BLOCKS = 12,
-    THREADS = 80
-}; /* two warps and a half */
+    THREADS = 80,   /* two warps and a half */
+    ARMS_STEPS = 4, /* what they log fits into a ring */
+    ARMS_LAUNCHES = 20
+};
 
 GPURT_KERNEL_DECLARE(log_lanes, struct log_args);
+GPURT_KERNEL_DECLARE(log_arms, struct log_args);
 GPURT_KERNEL_DECLARE(log_one, struct log_args);
 GPURT_KERNEL_DECLARE(log_types, struct log_args);
 GPURT_KERNEL_DECLARE(log_limits, struct log_args);
@@ -32,6 +35,9 @@ typedef struct tally {
     uint64_t ringless;   /* of lost: because warps have no ring */
     uint32_t integers, mixed, null, twelve, doubles; /* of log_types */
     uint32_t every, first, limit, ifs;
+    uint32_t step[ARMS_LAUNCHES][32]; /* of log_arms: the lane's next */
+    uint32_t disorder;                /* ... and how often it was another */
+    uint32_t odd_lanes, even_lanes;
 } tally_t;
 
 static gpurt_error_t err;
@@ -52,6 +58,9 @@ static void count_one(tally_t *t, const char *text)
         t->block++;
     else if (strcmp(text, "no arguments") == 0)
         t->none++;
+    else if (sscanf(text, "lane %u step %u", &a, &b) == 2 ||
+             sscanf(text, "other %u step %u", &a, &b) == 2)
+        t->disorder += b % ARMS_STEPS != t->step[b / ARMS_STEPS][a]++;
     t->integers += strcmp(text, "-5 60000 -1099511627776 18446744073709551615 beef") == 0;
     t->mixed += strncmp(text, "1.50 1e+100 x one lit 0x", 24) == 0;
     t->null += strcmp(text, "of (null)") == 0;
@@ -85,6 +94,10 @@ static gpurt_status_t put(void *context, const gpurt_row_t *row, gpurt_error_t *
         count_one(t, text);
         if (strncmp(text, "rest", 4) == 0)
             t->rest_lanes += (uint32_t)__builtin_popcount(row->mask);
+        if (strncmp(text, "odd", 3) == 0)
+            t->odd_lanes += (uint32_t)__builtin_popcount(row->mask);
+        if (strncmp(text, "even", 4) == 0)
+            t->even_lanes += (uint32_t)__builtin_popcount(row->mask);
     }
     return GPURT_OK;
 }
@@ -164,6 +177,29 @@ static void lanes(void)
               "rest of %u lanes", tally.rest_lanes);
     CHECK_MSG(tally.block == BLOCKS, "%u blocks", tally.block);
     CHECK_MSG(tally.none >= BLOCKS * 3, "none %u", tally.none);
+}
+
+/* Half warps that log at the same time: nothing is lost, each message is of those who logged it,
+ * and a lane's own order stays. */
+static void arms(void)
+{
+    enum {
+        LANES = ARMS_STEPS * ARMS_LAUNCHES * 16
+    };
+    gpurt_drain_t *d = open_all(16384, GPURT_POLICY_DROP_NEWEST);
+    uint32_t rows;
+
+    for (int i = 0; i < ARMS_LAUNCHES; i++) {
+        RUN(log_arms, 1, 32, i);
+        CHECK_MSG(gpurt_drain_round(d, &rows, &err) == GPURT_OK, "%s", err.text);
+    }
+    close_all(d);
+    CHECK_MSG(tally.lost == 0 && tally.disorder == 0, "%llu lost, %u out of order",
+              (unsigned long long)tally.lost, tally.disorder);
+    for (uint32_t lane = 0; lane < 32 * ARMS_LAUNCHES; lane++)
+        CHECK_EQ(tally.step[lane / 32][lane % 32], ARMS_STEPS);
+    CHECK_MSG(tally.odd_lanes == LANES && tally.even_lanes == LANES,
+              "messages of %u and %u lanes", tally.odd_lanes, tally.even_lanes);
 }
 
 static void types(void)
@@ -262,6 +298,7 @@ int main(void)
     CHECK_MSG(gpurt_life_enter(rt, &opened, &err) == GPURT_OK, "%s", err.text);
     gpurt_life_leave(opened, GPURT_OK);
     lanes();
+    arms();
     types();
     limits();
     storm(GPURT_POLICY_DROP_NEWEST);

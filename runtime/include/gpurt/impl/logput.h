@@ -297,8 +297,9 @@ GPURT_DEV uint32_t gpurt_log_rare(gpurt_site_t *site, uint32_t gate)
 /* ---- a call in one piece, on a GPU ------------------------------------------------------ */
 
 #if GPURT_ON_CUDA
-/* Whatever is not near at hand, the site's definition too. */
-GPURT_DEVN void gpurt_log_uniform_cold(gpurt_site_t *site, uint32_t form,
+/* Whatever is not near at hand, the site's definition too. The mask is the caller's: in here lanes
+ * of several calls may run together, and would be one message of one of them. */
+GPURT_DEVN void gpurt_log_uniform_cold(gpurt_site_t *site, uint32_t form, uint32_t mask,
                                        const uint32_t *args, uint32_t words)
 {
     uint32_t gate = gpurt_log_gate(site);
@@ -306,7 +307,7 @@ GPURT_DEVN void gpurt_log_uniform_cold(gpurt_site_t *site, uint32_t form,
     if (gpurt_log_is_rare(gate))
         gate = gpurt_log_rare(site, gate);
     if ((int32_t)gate >= 0)
-        gpurt_log_uniform_far(gate, form, gpurt_activemask(), args, words);
+        gpurt_log_uniform_far(gate, form, mask | 1u << gpurt_lane(), args, words);
 }
 
 /* The smallest record. What it needs from afar is asked for first and at once: gate, head, time.
@@ -357,21 +358,21 @@ GPURT_DEV void gpurt_log_quick(gpurt_site_t *site, uint32_t form, const uint32_t
                                uint32_t words)
 {
     gpurt_log_quick_t q;
-    bool whole;
+    uint32_t mask;
 
     GPURT_OFTEN(64);
     q.call = gpurt_log_call(site, form, words);
     q.head = gpurt_log_head_of(&q.call.aim);
     q.raw = gpurt_load_relaxed_blk_u128((const gpurt_u128_t *)q.head);
     q.time_ns = gpurt_globaltimer();
-    whole = gpurt_activemask_now() == GPURT_FULL_MASK;
-    if (GPURT_UNLIKELY(!whole || !gpurt_log_quick_near(&q, args))) {
+    mask = gpurt_activemask_now();
+    if (GPURT_UNLIKELY(mask != GPURT_FULL_MASK || !gpurt_log_quick_near(&q, args))) {
         uint32_t copy[2];
 
         GPURT_SELDOM();
         copy[0] = words > 0 ? args[0] : 0;
         copy[1] = words > 1 ? args[1] : 0;
-        gpurt_log_uniform_cold(site, form, copy, words);
+        gpurt_log_uniform_cold(site, form, mask, copy, words);
     }
 }
 #endif
