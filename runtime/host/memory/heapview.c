@@ -257,7 +257,8 @@ static bool holders_count(look_t *l, holder_t *holders, uint32_t *step)
     gpurt_alloc_record_t *records = (gpurt_alloc_record_t *)(void *)l->rest;
     uint32_t used = l->stats.chunks - l->stats.free_chunks, at = 0;
 
-    *step = (used + SITE_CHUNKS - 1) / SITE_CHUNKS;
+    /* The counts may be of a moment before the states: none was in use then, and some are. */
+    *step = used ? (used + SITE_CHUNKS - 1) / SITE_CHUNKS : 1;
     for (uint32_t i = 0; i < l->heap.chunk_count; i++) {
         uint32_t state = l->mirror.states[i];
 
@@ -306,7 +307,6 @@ static uint32_t holders_find(look_t *l, holder_t **out, gpurt_alloc_site_t **sit
         !gpurt_viewer_fetch(l->viewer, *sites, l->watch.sites,
                             sizeof **sites * GPURT_WATCH_SITES))
         return 0;
-    *step = *step ? *step : 1;
     qsort(holders, GPURT_WATCH_SITES, sizeof *holders, by_bytes);
     while (count < GPURT_WATCH_SITES && holders[count].objects)
         count++;
