@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# run.sh [tests | benches [NAME...] | soak [SECONDS]]: everything that needs a GPU, in one go: build for it, the tests on
-# it, the machine code of the wrappers, the benches; or one half, or these benches; or what takes long: the tests of memory
-# under compute-sanitizer; and for two minutes each a service beside all that a host does, and memory that is taken,
-# filled and given back. For a fresh checkout on a machine without a network;
+# run.sh [tests | benches [NAME...] | litmus | soak [SECONDS]]: everything that needs a GPU, in one go: build for it, the
+# tests on it, the machine code of the wrappers, the benches; or one half, or these benches; or the rows of the litmus
+# tests; or what takes long: the tests of memory under compute-sanitizer; and for two minutes each a service beside all
+# that a host does, and memory that is taken, filled and given back. For a fresh checkout on a machine without a network;
 # needs nvcc, cmake, ninja and a C compiler.
 #
 # Leaves in ${OUT:-build/gpu-rows}: BENCH.tsv for each bench (rows under a head that names machine, date and commit),
@@ -14,8 +14,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.." || exit 1
 PATH=$PATH:/usr/local/cuda/bin
 
 case ${1:-all} in
-all | tests | benches | soak) part=${1:-all} ;;
-*) echo "gpu $1: there are tests and benches, or both, and soak" >&2 && exit 2 ;;
+all | tests | benches | litmus | soak) part=${1:-all} ;;
+*) echo "gpu $1: there are tests and benches, or both, litmus and soak" >&2 && exit 2 ;;
 esac
 wanted=" ${*:2} "
 out=${OUT:-build/gpu-rows}
@@ -75,7 +75,9 @@ note "$head_lines"
 # A compiler newer than ours may warn of more: that is no reason not to measure.
 stage configure 60 cmake --preset cuda -B "$build" "-DGPURT_CUDA_ARCHS=$arch" -DCMAKE_COMPILE_WARNING_AS_ERROR=OFF ||
     give_up 'configure failed'
-stage build 300 cmake --build "$build" --parallel "$(nproc)" --target all benches || give_up 'build failed'
+targets=(all benches)
+[[ $part != litmus ]] || targets=(test_litmus)
+stage build 300 cmake --build "$build" --parallel "$(nproc)" --target "${targets[@]}" || give_up 'build failed'
 
 # ---- tests: with a GPU here, one that skips has failed, unless it may ----------------------------------------------
 run_tests() {
@@ -102,7 +104,7 @@ run_tests() {
     fi
     rm -f "$out/ctest.txt"
 }
-[[ $part == benches || $part == soak ]] || run_tests
+[[ $part != all && $part != tests ]] || run_tests
 
 # ---- benches ------------------------------------------------------------------------------------------------------
 bench_rows() { # FILE PROGRAM [ARGUMENT...]
@@ -118,6 +120,10 @@ for bench in "$build"/bin/bench_*; do
     [[ ($part == all || $part == benches) && -x $bench && ! -d $bench && ($wanted == "  " || $wanted == *" $name "*) ]] || continue
     stage "$name" "$limit" bash -c 'bench_rows "$@"' bash "$out/$name.tsv" "$bench"
 done
+
+# ---- litmus tests: how often each form shows its weak outcome ------------------------------------------------------
+[[ $part != litmus ]] ||
+    GPURT_BACKEND=cuda stage litmus 300 bash -c 'bench_rows "$@"' bash "$out/litmus.tsv" "$build/tests/test_litmus" rows
 
 # ---- what takes long ----------------------------------------------------------------------------------------------
 memcheck_parts() { # PROGRAM: what its -l names, side by side
