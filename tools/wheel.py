@@ -33,8 +33,9 @@ def chosen(prefix):
     for name in PROGRAMS:
         yield f"scripts/{name}", prefix / "bin" / name
     # Programs look for it in lib/ beside their folder, whatever this system calls its own.
-    for path in prefix.glob("lib*/**/libgpurt-inject.so"):
-        yield "data/lib/libgpurt-inject.so", path
+    for name in ("libgpurt-inject.so", "libgpurt-launch.so"):
+        for path in prefix.glob(f"lib*/**/{name}"):
+            yield f"data/lib/{name}", path
     for folder in FOLDERS:
         for path in sorted((prefix / folder).rglob("*")):
             if path.is_file() and path.name.strip("_").split(".")[0] in PROGRAMS:

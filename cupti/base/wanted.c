@@ -25,6 +25,7 @@ const wanted_row_t wanted_rows[] = {
     {"samples", WANTED_SAMPLES},
     {"launches", WANTED_LAUNCHES}, /* not in all: each launch pays for it */
     {"running", WANTED_RUNNING},   /* likewise */
+    {"counted", WANTED_COUNTED},   /* likewise */
     {"lines", WANTED_LINES},       /* the last: CUPTI takes no kind of record behind it */
     {"try-lines", WANTED_TRY_LINES},
     {NULL, CUPTI_ACTIVITY_KIND_INVALID},
@@ -35,7 +36,9 @@ static const struct {
 } sets[] = {
     {"off", ""},
     {"default", "kernels,copies,fills,waits,overhead,graphs"},
+    {"full", "kernels,copies,fills,waits,overhead,graphs"}, /* as opposed to sampled */
     {"live", "default,running,try-lines"},
+    {"sampled", "running,counted,try-lines"},
     {"all", "kernels,copies,fills,waits,overhead,memory,ranges,calls,nodes"},
 };
 

@@ -3,6 +3,8 @@
 
 #include "nativecalls.h"
 
+#include "launchhook.h"
+
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <limits.h>
@@ -43,7 +45,8 @@ static bool is_between(const struct link_map *map)
     const char *base = base_of(map->l_name);
 
     return map == nativecalls.ours || map == nativecalls.cupti ||
-           strncmp(base, "libcuda.so", 10) == 0 || strncmp(base, "libcudart.so", 12) == 0;
+           strcmp(base, LAUNCHHOOK_LIB) == 0 || strncmp(base, "libcuda.so", 10) == 0 ||
+           strncmp(base, "libcudart.so", 12) == 0;
 }
 
 /* " < /usr/lib/libfoo.so+0x1f2a": a return address, from the module's beginning on. */
@@ -112,7 +115,9 @@ void nativecalls_begin(const cupti_api_t *api)
 
     nativecalls.program[bytes > 0 ? bytes : 0] = '\0';
     nativecalls.ours = module_of(&nativecalls);
-    memcpy(&entry, &api->cuptiGetVersion, sizeof entry);
-    nativecalls.cupti = module_of(entry);
+    if (api) {
+        memcpy(&entry, &api->cuptiGetVersion, sizeof entry);
+        nativecalls.cupti = module_of(entry);
+    }
     backtrace(frames, 1); /* the first one loads what it needs */
 }

@@ -10,9 +10,9 @@
 #include "environ.h"
 #include "graphs.h"
 #include "hosttime.h"
-#include "inflight.h"
 #include "injection.h"
 #include "intake.h"
+#include "launchwords.h"
 #include "lines.h"
 #include "managed.h"
 #include "nvml.h"
@@ -217,16 +217,18 @@ static void start(const char *words)
 {
     const char *unknown;
     uint32_t wanted = wanted_read(words, &unknown);
+    const bool alone = wanted == 0;
     bool on;
 
-    if (collector.pid || (wanted == 0 && !unknown) || !pool_open(&collector.pool))
+    if (collector.pid || (alone && !unknown) || !pool_open(&collector.pool))
         return;
     collector.pid = getpid();
     collector.flush_ms = flush_ms_read();
     intake_open(&collector.api, &collector.pool);
+    wanted = launchwords_begin(wanted);
     on = wanted && subscription_begin(&collector.api, wanted, buffer_asked, buffer_done);
     if (unknown)
-        unknown_tell(unknown, wanted == 0);
+        unknown_tell(unknown, alone);
     if (duty_start(&collector.reader, "gpurt-reader", reader_run, &collector.pool.filled) &&
         on)
         duty_start(&collector.flusher, "gpurt-flusher", flusher_run, NULL);
@@ -296,7 +298,7 @@ void collector_stop(void)
     if (!duty_stop(&collector.flusher, STOP_MS))
         gpurt_store_relaxed_dev_u64(&collector.xasked_ns, 1); /* relaxed: the bell */
     read = duty_stop(&collector.reader, STOP_MS);
-    inflight_stop(); /* behind the last records, which tell of ends */
+    launchwords_stop(); /* behind the last records, which tell of ends */
     if (read)
         outlet_close(); /* else it holds the outlet: the drainer sees our end */
 }
@@ -304,6 +306,6 @@ void collector_stop(void)
 void collector_forked(void)
 {
     dormant_leave();
-    inflight_leave();
+    launchwords_leave();
     outlet_leave();
 }

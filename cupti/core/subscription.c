@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "subscription.h"
 
+#include "calledback.h"
 #include "environ.h"
 #include "graphs.h"
 #include "hosttime.h"
-#include "inflight.h"
 #include "launches.h"
+#include "launchwords.h"
 #include "lines.h"
 #include "managed.h"
 #include "outlet.h"
@@ -65,8 +66,8 @@ static void CUPTIAPI told(void *data, CUpti_CallbackDomain domain, CUpti_Callbac
     if (domain == CUPTI_CB_DOMAIN_DRIVER_API) {
         if (launches_are_watched())
             launches_told(id, about);
-        if (inflight_is_on())
-            inflight_told(id, about);
+        if (calledback_is_on())
+            calledback_told(id, about);
         vigil_told(id, about);
         servewait_told(id, about);
     } else if (domain == CUPTI_CB_DOMAIN_RESOURCE) {
@@ -82,12 +83,6 @@ static void launches_want(void)
         trouble_say(TROUBLE_PART, "CUPTI tells of no launches");
     else if (outlet_enter(false))
         outlet_exit();
-}
-
-static void running_want(void)
-{
-    if (!inflight_watch(subscription.api, subscription.subscriber, subscription.graphs))
-        trouble_say(TROUBLE_PART, "what runs is not known: CUPTI tells of no launches");
 }
 
 static void lines_ask(bool asked)
@@ -106,7 +101,8 @@ static bool in_its_own_way(CUpti_ActivityKind kind)
         lines_ask(false);
         return true;
     case WANTED_RUNNING:
-        running_want();
+    case WANTED_COUNTED:
+        launchwords_want(subscription.api, subscription.subscriber, subscription.graphs);
         return true;
     case WANTED_SAMPLES:
         subscription.counters = true;

@@ -7,6 +7,7 @@
 #include "duty.h"
 #include "hosttime.h"
 #include "launchcall.h"
+#include "launchnames.h"
 #include "outlet.h"
 #include "trouble.h"
 
@@ -25,42 +26,37 @@ enum {
     PROBES = 8,
     SHARD_NAMES = 16,
     MARKS = 512,
-    NAMES = 2048, /* a power of two; half of them are used */
-    NAME_BYTES = 512 << 10,
+    COUNTED_STREAMS = 512, /* a power of two */
+    DEPTH = 2048, /* launches of a stream: a driver lets fewer wait (1,024 on an H200) */
     LOOK_MS = 250,
     OLD_MS = 500, /* what is younger may have ended: its record is on its way */
-    OLD_ROOM = 1024,
+    OLD_ROOM = 4096,
     STREAMS = 16, /* that are told of */
-    SHOWN = 4,    /* launches of each */
+    SHOWN = 12,   /* launches of each, */
+    OLDEST = 2,   /* of them the oldest ones */
     STOP_MS = 1000
 };
 #define UNKNOWN_TEXT "(not known)"
-#define NO_ROOM_TEXT "(no room for more names)"
 #define SEEK_NS      2000000000ull
 #define PER_THREAD   ((CUstream)(uintptr_t)2) /* as CUDA has it */
-
-/* What runs one behind another. */
-typedef struct stream_key {
-    CUcontext context;
-    uint64_t stream;
-    uint32_t thread; /* 0, or whose stream it is */
-} stream_key_t;
 
 typedef struct launch {
     uint32_t correlation; /* 0: free */
     uint32_t thread, device, graph;
+    uint32_t index;   /* of its stream, 0: not counted */
     uint32_t callers; /* number of its stack, 0: not known */
     uint64_t self;    /* pthread_self */
     uint32_t grid[3], block[3];
-    uint64_t ns; /* real time */
-    const char *name;
-    stream_key_t key;
+    uint64_t ns;              /* real time */
+    const launchname_t *name; /* NULL: a graph */
+    inflight_key_t key;
 } launch_t;
 
 /* A name that was seen at an address. A module that is unloaded gives that to another, so the text
  * is compared. */
 typedef struct seen_name {
-    const char *at, *copy;
+    const char *at;
+    const launchname_t *name;
 } seen_name_t;
 
 typedef struct shard {
@@ -71,81 +67,45 @@ typedef struct shard {
     uint32_t device;
 } shard_t;
 
-/* All launches of a stream (or, with ALL, of a context) up to this one have ended. Two streams of
- * one place share it by turns: then less is known. */
-#define ALL UINT64_MAX
+/* How many were launched into a stream. */
+typedef struct stream_count {
+    inflight_key_t key;
+    uint32_t count; /* 0: free */
+} stream_count_t;
+
+/* All launches of a key up to this one have ended. Two keys of one place share it by turns: then
+ * less is known. */
 typedef struct mark {
-    stream_key_t key;
+    inflight_key_t key;
     uint32_t correlation;
 } mark_t;
 
 static struct {
-    const cupti_api_t *api;
-    bool on, graphs;  /* fixed before the first callback */
+    bool on;          /* fixed before the first launch */
     uint32_t xleft;   /* a forked child; written by: it */
     uint64_t xmissed; /* launches without a slot; written by: any thread (adds) */
     shard_t shards[SHARDS];
     pthread_mutex_t marks_lock; /* guards the marks */
     mark_t marks[MARKS];
-    pthread_mutex_t names_lock; /* guards what is below; taken within a shard's */
-    const char *names[NAMES];
-    uint32_t name_count, name_bytes;
-    char name_room[NAME_BYTES];
+    pthread_mutex_t counts_lock; /* guards the counts */
+    stream_count_t counts[COUNTED_STREAMS];
     duty_t looker; /* its thread's are all below */
     launch_t old[OLD_ROOM];
     bool told, missed_told;
     uint64_t sought_ns; /* callers */
 } inflight = {.marks_lock = PTHREAD_MUTEX_INITIALIZER,
-              .names_lock = PTHREAD_MUTEX_INITIALIZER};
+              .counts_lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* ---- names --------------------------------------------------------------------------- */
 
-static uint32_t text_hash(const char *text)
-{
-    uint32_t h = 2166136261u;
-
-    for (; *text; text++)
-        h = (h ^ (uint8_t)*text) * 16777619u;
-    return h;
-}
-
-static const char *name_add(const char *text, const char **to)
-{
-    size_t bytes = strlen(text) + 1;
-    char *copy = inflight.name_room + inflight.name_bytes;
-
-    if (inflight.name_count == NAMES / 2 || bytes > NAME_BYTES - inflight.name_bytes)
-        return NO_ROOM_TEXT;
-    memcpy(copy, text, bytes);
-    inflight.name_bytes += (uint32_t)bytes;
-    inflight.name_count++;
-    return *to = copy;
-}
-
-/* The same text has the same copy, for ever. */
-static const char *name_find(const char *text)
-{
-    uint32_t at = text_hash(text);
-    const char *found;
-
-    pthread_mutex_lock(&inflight.names_lock);
-    while (inflight.names[at % NAMES] && strcmp(inflight.names[at % NAMES], text) != 0)
-        at++;
-    found = inflight.names[at % NAMES];
-    if (!found)
-        found = name_add(text, &inflight.names[at % NAMES]);
-    pthread_mutex_unlock(&inflight.names_lock);
-    return found;
-}
-
 /* Under the shard's lock. */
-static const char *name_of(shard_t *s, const char *text)
+static const launchname_t *name_of(shard_t *s, const char *text)
 {
     seen_name_t *seen = &s->names[((uintptr_t)text >> 4) % SHARD_NAMES];
 
-    if (seen->at != text || strcmp(seen->copy, text) != 0)
-        *seen = (seen_name_t){text, name_find(text)};
-    return seen->copy;
+    if (seen->at != text || strcmp(seen->name->text, text) != 0)
+        *seen = (seen_name_t){text, launchnames_find(text)};
+    return seen->name;
 }
 
 /* ---- a launch ------------------------------------------------------------------------ */
@@ -159,18 +119,64 @@ static uint32_t thread_number(void)
     return number;
 }
 
-static stream_key_t key_of(CUcontext context, CUstream stream, bool per_thread)
+static inflight_key_t key_of(CUcontext context, CUstream stream, bool per_thread)
 {
     const bool own = stream == PER_THREAD || (!stream && per_thread);
 
-    return (stream_key_t){
+    return (inflight_key_t){
         context, own ? (uint64_t)(uintptr_t)PER_THREAD : (uint64_t)(uintptr_t)stream,
         own ? thread_number() : 0};
 }
 
-static bool key_same(const stream_key_t *a, const stream_key_t *b)
+static bool key_same(const inflight_key_t *a, const inflight_key_t *b)
 {
     return a->context == b->context && a->stream == b->stream && a->thread == b->thread;
+}
+
+static uint32_t key_hash(const inflight_key_t *key)
+{
+    uint64_t h = ((uint64_t)(uintptr_t)key->context ^ key->stream * 31 ^ key->thread) *
+                 0xff51afd7ed558ccdull;
+
+    return (uint32_t)(h >> 32);
+}
+
+/* The launch's number in its stream, from 1 on; 0: there are too many streams. Under the lock. */
+static uint32_t index_add(const inflight_key_t *key, uint32_t more)
+{
+    const uint32_t at = key_hash(key);
+
+    for (uint32_t i = 0; i < PROBES; i++) {
+        stream_count_t *c = &inflight.counts[(at + i) % COUNTED_STREAMS];
+
+        if (c->count == 0)
+            c->key = *key;
+        if (key_same(&c->key, key))
+            return c->count += more;
+    }
+    return 0;
+}
+
+/* Of one more launch. */
+static uint32_t index_take(const inflight_key_t *key)
+{
+    uint32_t index;
+
+    pthread_mutex_lock(&inflight.counts_lock);
+    index = index_add(key, 1);
+    pthread_mutex_unlock(&inflight.counts_lock);
+    return index;
+}
+
+/* Of the newest one. */
+static uint32_t index_of(const inflight_key_t *key)
+{
+    uint32_t index;
+
+    pthread_mutex_lock(&inflight.counts_lock);
+    index = index_add(key, 0);
+    pthread_mutex_unlock(&inflight.counts_lock);
+    return index;
 }
 
 static shard_t *shard_of(uint32_t correlation)
@@ -190,50 +196,82 @@ static launch_t *slot_of(shard_t *s, uint32_t correlation, uint32_t wanted)
     return NULL;
 }
 
-static uint32_t device_of(shard_t *s, CUcontext context)
+/* Whether it must have ended, because the driver has taken so many behind it. */
+static bool is_outrun(const launch_t *l, const inflight_key_t *key, uint32_t index)
 {
-    if (s->context != context &&
-        inflight.api->cuptiGetDeviceId(context, &s->device) == CUPTI_SUCCESS)
-        s->context = context;
-    return s->context == context ? s->device : 0;
+    return l->index && index && key_same(&l->key, key) && index - l->index > DEPTH;
 }
 
-static void launch_fill(shard_t *s, launch_t *to, const launchcall_t *told,
-                        const CUpti_CallbackData *call, uint64_t now_ns, uint32_t callers)
+/* A slot for one more. NULL: there is none. Under the lock. */
+static launch_t *slot_take(shard_t *s, uint32_t number, const inflight_key_t *key,
+                           uint32_t index)
 {
-    memcpy(to->grid, told->grid, sizeof to->grid);
-    memcpy(to->block, told->block, sizeof to->block);
-    to->correlation = call->correlationId;
+    launch_t *slot = slot_of(s, number, 0);
+
+    for (uint32_t i = 0; i < PROBES && !slot; i++) {
+        launch_t *l = &s->of[(number / SHARDS + i) % SLOTS];
+
+        if (is_outrun(l, key, index))
+            slot = l;
+    }
+    return slot;
+}
+
+static uint32_t device_of(shard_t *s, const inflight_launch_t *launch)
+{
+    if (s->context != launch->context) {
+        s->context = launch->context;
+        s->device = launch->context ? launch->device_of(launch->context) : 0;
+    }
+    return s->device;
+}
+
+static void launch_fill(shard_t *s, launch_t *to, const inflight_launch_t *launch,
+                        uint64_t now_ns, uint32_t callers)
+{
+    const launchcall_t *call = launch->call;
+
+    memcpy(to->grid, call->grid, sizeof to->grid);
+    memcpy(to->block, call->block, sizeof to->block);
+    to->correlation = launch->number;
     to->thread = thread_number();
     to->self = (uint64_t)pthread_self();
     to->callers = callers;
     to->ns = now_ns;
-    to->key = key_of(call->context, told->stream, told->per_thread);
-    to->device = call->context ? device_of(s, call->context) : 0;
-    to->name = told->graph ? NULL : name_of(s, call->symbolName ? call->symbolName : "?");
-    to->graph = 0;
-    if (told->graph)
-        inflight.api->cuptiGetGraphExecId(told->graph, &to->graph);
+    to->device = device_of(s, launch);
+    to->graph = launch->graph;
+    to->name = launch->name;
+    if (!call->graph && !to->name)
+        to->name = name_of(s, launch->symbol ? launch->symbol : "?");
 }
 
-static void launch_begins(const launchcall_t *told, const CUpti_CallbackData *call)
+void inflight_begins(const inflight_launch_t *launch)
 {
-    shard_t *s = shard_of(call->correlationId);
+    const launchcall_t *call = launch->call;
+    const inflight_key_t key = key_of(launch->context, call->stream, call->per_thread);
+    shard_t *s = shard_of(launch->number);
     const uint64_t now = gpurt_real_ns();
-    const uint32_t callers = callers_turn(CALLERS_SELDOM, now) ? callers_take(true) : 0;
+    uint32_t callers, index;
     launch_t *slot;
 
+    if (gpurt_load_relaxed_dev_u32(&inflight.xleft)) /* relaxed: of this very thread */
+        return;
+    callers = callers_turn(CALLERS_SELDOM, now) ? callers_take(true) : 0;
+    index = index_take(&key);
     pthread_mutex_lock(&s->lock);
-    slot = slot_of(s, call->correlationId, 0);
-    if (slot)
-        launch_fill(s, slot, told, call, now, callers);
+    slot = slot_take(s, launch->number, &key, index);
+    if (slot) {
+        slot->key = key;
+        slot->index = index;
+        launch_fill(s, slot, launch, now, callers);
+    }
     pthread_mutex_unlock(&s->lock);
     if (!slot)
         gpurt_add_relaxed_dev_u64(&inflight.xmissed, 1); /* relaxed: a count */
 }
 
 /* Returns: whether it was there; *key: of its stream. */
-static bool launch_ends(uint32_t correlation, stream_key_t *key)
+static bool launch_ends(uint32_t correlation, inflight_key_t *key)
 {
     shard_t *s = shard_of(correlation);
     launch_t *slot;
@@ -250,15 +288,12 @@ static bool launch_ends(uint32_t correlation, stream_key_t *key)
 
 /* ---- ends that follow from others ---------------------------------------------------- */
 
-static mark_t *mark_of(const stream_key_t *key)
+static mark_t *mark_of(const inflight_key_t *key)
 {
-    uint64_t h = ((uint64_t)(uintptr_t)key->context ^ key->stream * 31 ^ key->thread) *
-                 0xff51afd7ed558ccdull;
-
-    return &inflight.marks[(h >> 32) % MARKS];
+    return &inflight.marks[key_hash(key) % MARKS];
 }
 
-static void mark_put(const stream_key_t *key, uint32_t correlation)
+static void mark_put(const inflight_key_t *key, uint32_t correlation)
 {
     mark_t *m = mark_of(key);
 
@@ -268,7 +303,7 @@ static void mark_put(const stream_key_t *key, uint32_t correlation)
     pthread_mutex_unlock(&inflight.marks_lock);
 }
 
-static bool is_behind(const stream_key_t *key, uint32_t correlation)
+static bool is_behind(const inflight_key_t *key, uint32_t correlation)
 {
     const mark_t *m = mark_of(key);
 
@@ -278,70 +313,51 @@ static bool is_behind(const stream_key_t *key, uint32_t correlation)
 
 static bool has_ended(const launch_t *l)
 {
-    const stream_key_t all = {l->key.context, ALL, 0};
+    const inflight_key_t all = {l->key.context, INFLIGHT_ALL, 0},
+                         anywhere = {NULL, l->key.stream, 0},
+                         each = {NULL, INFLIGHT_ALL, 0};
     bool ended;
 
+    if (is_outrun(l, &l->key, index_of(&l->key)))
+        return true;
     pthread_mutex_lock(&inflight.marks_lock);
-    ended = is_behind(&l->key, l->correlation) || is_behind(&all, l->correlation);
+    ended = is_behind(&l->key, l->correlation) || is_behind(&all, l->correlation) ||
+            is_behind(&anywhere, l->correlation) || is_behind(&each, l->correlation);
     pthread_mutex_unlock(&inflight.marks_lock);
     return ended;
 }
 
 void inflight_ended(uint32_t correlation)
 {
-    stream_key_t key;
+    inflight_key_t key;
 
     if (inflight.on && launch_ends(correlation, &key))
         mark_put(&key, correlation);
 }
 
-/* ---- calls of the driver ------------------------------------------------------------- */
-
-static const CUpti_CallbackId waits[] = {CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
-                                         CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz,
-                                         CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize};
-
-/* The host has waited for all that it launched before. */
-static void wait_ended(CUpti_CallbackId id, const CUpti_CallbackData *call)
+void inflight_fails(uint32_t number)
 {
-    const cuStreamSynchronize_params *p = call->functionParams;
-    stream_key_t key = {call->context, ALL, 0};
+    inflight_key_t key;
 
-    if (id != CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize)
-        key = key_of(call->context, p->hStream,
-                     id == CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz);
-    mark_put(&key, call->correlationId);
+    launch_ends(number, &key);
 }
 
-static bool is_wait(CUpti_CallbackId id)
+void inflight_waited(CUcontext context, CUstream stream, bool per_thread, bool whole,
+                     uint32_t number)
 {
-    return id == waits[0] || id == waits[1] || id == waits[2];
-}
+    inflight_key_t key = {context, INFLIGHT_ALL, 0};
 
-static bool has_failed(const CUpti_CallbackData *call)
-{
-    return call->functionReturnValue &&
-           *(const CUresult *)call->functionReturnValue != CUDA_SUCCESS;
-}
-
-void inflight_told(CUpti_CallbackId id, const CUpti_CallbackData *call)
-{
-    const bool enters = call->callbackSite == CUPTI_API_ENTER;
-    launchcall_t told;
-    stream_key_t key;
-
-    /* relaxed: of this very thread */
-    if (gpurt_load_relaxed_dev_u32(&inflight.xleft) || call->correlationId == 0)
+    if (gpurt_load_relaxed_dev_u32(&inflight.xleft)) /* relaxed: of this very thread */
         return;
-    if (is_wait(id)) {
-        if (!enters && !has_failed(call))
-            wait_ended(id, call);
-    } else if (!enters) {
-        if (has_failed(call))
-            launch_ends(call->correlationId, &key);
-    } else if (launchcall_read(id, call->functionParams, &told) &&
-               (!told.graph || inflight.graphs))
-        launch_begins(&told, call);
+    if (!whole)
+        key = key_of(context, stream, per_thread);
+    mark_put(&key, number);
+}
+
+void inflight_drop(const inflight_key_t *streams, uint32_t number)
+{
+    if (!gpurt_load_relaxed_dev_u32(&inflight.xleft)) /* relaxed: as above */
+        mark_put(streams, number);
 }
 
 /* ---- looking: the thread ------------------------------------------------------------- */
@@ -351,7 +367,7 @@ static int by_number(uint64_t a, uint64_t b)
     return a < b ? -1 : a > b;
 }
 
-static int by_stream(const stream_key_t *a, const stream_key_t *b)
+static int by_stream(const inflight_key_t *a, const inflight_key_t *b)
 {
     int order = by_number((uint64_t)(uintptr_t)a->context, (uint64_t)(uintptr_t)b->context);
 
@@ -368,9 +384,9 @@ static int compare_launches(const void *a, const void *b)
 }
 
 /* Copies of those that have been there for long. Returns: how many. */
-static uint32_t old_collect(uint64_t now_ns)
+static uint32_t old_copy(launch_t old[OLD_ROOM], uint64_t now_ns, uint32_t ms)
 {
-    uint32_t count = 0, kept = 0;
+    uint32_t count = 0;
 
     for (uint32_t i = 0; i < SHARDS; i++) {
         shard_t *s = &inflight.shards[i];
@@ -378,25 +394,46 @@ static uint32_t old_collect(uint64_t now_ns)
         pthread_mutex_lock(&s->lock);
         for (uint32_t k = 0; k < SLOTS && count < OLD_ROOM; k++)
             if (s->of[k].correlation && now_ns > s->of[k].ns &&
-                now_ns - s->of[k].ns >= OLD_MS * 1000000ull)
-                inflight.old[count++] = s->of[k];
+                now_ns - s->of[k].ns >= ms * 1000000ull)
+                old[count++] = s->of[k];
         pthread_mutex_unlock(&s->lock);
     }
-    for (uint32_t i = 0; i < count; i++) {
-        stream_key_t key;
+    return count;
+}
 
-        if (has_ended(&inflight.old[i]))
-            launch_ends(inflight.old[i].correlation, &key);
+/* Those that have not ended, by stream. Returns: how many. */
+static uint32_t old_collect(launch_t old[OLD_ROOM], uint64_t now_ns, uint32_t ms)
+{
+    const uint32_t count = old_copy(old, now_ns, ms);
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < count; i++) {
+        inflight_key_t key;
+
+        if (has_ended(&old[i]))
+            launch_ends(old[i].correlation, &key);
         else
-            inflight.old[kept++] = inflight.old[i];
+            old[kept++] = old[i];
     }
     if (kept)
-        qsort(inflight.old, kept, sizeof inflight.old[0], compare_launches);
+        qsort(old, kept, sizeof old[0], compare_launches);
     return kept;
 }
 
+uint32_t inflight_streams(inflight_key_t *streams, uint32_t room, uint32_t ms)
+{
+    static launch_t old[OLD_ROOM];
+    const uint32_t count = old_collect(old, gpurt_real_ns(), ms);
+    uint32_t found = 0;
+
+    for (uint32_t i = 0; i < count && found < room; i++)
+        if (i == 0 || !key_same(&old[i].key, &old[i - 1].key))
+            streams[found++] = old[i].key;
+    return found;
+}
+
 /* All launches of a stream, young ones too. */
-static uint32_t stream_count(const stream_key_t *key)
+static uint32_t stream_count(const inflight_key_t *key)
 {
     uint32_t count = 0;
 
@@ -437,24 +474,75 @@ static void launch_put(const launch_t *l, uint32_t place, uint32_t queued, uint6
                                     .place = place,
                                     .correlation = l->correlation,
                                     .thread = l->thread};
-    char graph[32];
+    char graph[32] = "a graph";
 
     memcpy(out.grid, l->grid, sizeof out.grid);
     memcpy(out.block, l->block, sizeof out.block);
-    snprintf(graph, sizeof graph, "graph %u", l->graph);
-    out.name = outlet_name(l->name ? l->name : graph, l->name != NULL);
+    if (l->graph)
+        snprintf(graph, sizeof graph, "graph %u", l->graph);
+    out.name = outlet_name(l->name ? l->name->text : graph, l->name && !l->name->plain);
     callers_put(l, &out);
     outlet_put(GPURT_KIND_RUNNING, l->device, now_ns, &out);
 }
 
-/* The oldest ones and the newest: which of them runs others know. */
+/* Which of those picked has that name; `count`: none. */
+static uint32_t place_in(const launch_t *first, const uint32_t *picked, uint32_t count,
+                         const launchname_t *name)
+{
+    uint32_t i = 0;
+
+    while (i < count && first[picked[i]].name != name)
+        i++;
+    return i;
+}
+
+/* Of each name the newest launch; but the newest whose stack is known, where there is one. Returns: how
+ * many. */
+static uint32_t names_pick(const launch_t *first, uint32_t count,
+                           uint32_t picked[SHOWN - OLDEST])
+{
+    uint32_t names = 0;
+
+    for (uint32_t i = count; i-- > OLDEST;) {
+        const uint32_t place = place_in(first, picked, names, first[i].name);
+
+        if (place == names && names == SHOWN - OLDEST)
+            continue;
+        if (place == names || (!first[picked[place]].callers && first[i].callers))
+            picked[place] = i;
+        names += place == names;
+    }
+    return names;
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const uint32_t *x = a, *y = b;
+
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* The oldest ones, and one of each name: which of them runs others know. Returns: how many, in the
+ * order of launches. */
+static uint32_t shown_pick(const launch_t *first, uint32_t count, uint32_t shown[SHOWN])
+{
+    const uint32_t oldest = count < OLDEST ? count : OLDEST,
+                   names = names_pick(first, count, shown + oldest);
+
+    for (uint32_t i = 0; i < oldest; i++)
+        shown[i] = i;
+    qsort(shown, oldest + names, sizeof shown[0], compare_places);
+    return oldest + names;
+}
+
 static void stream_put(const launch_t *first, uint32_t count, uint64_t now_ns)
 {
     const uint32_t queued = stream_count(&first->key);
+    uint32_t shown[SHOWN];
+    const uint32_t all = shown_pick(first, count, shown);
 
-    for (uint32_t i = 0; i < count; i++)
-        if (i < SHOWN / 2 || count - i <= SHOWN / 2)
-            launch_put(&first[i], i, queued > count ? queued : count, now_ns);
+    for (uint32_t i = 0; i < all; i++)
+        launch_put(&first[shown[i]], shown[i], queued > count ? queued : count, now_ns);
 }
 
 static void streams_put(uint32_t count, uint64_t now_ns)
@@ -493,7 +581,7 @@ static void missed_tell(void)
 static void look(bool last)
 {
     const uint64_t now = gpurt_real_ns();
-    const uint32_t count = old_collect(now);
+    const uint32_t count = old_collect(inflight.old, now, OLD_MS);
 
     missed_tell();
     if (count == 0 && now - inflight.sought_ns >= SEEK_NS) { /* the loader may wait */
@@ -519,24 +607,12 @@ static void look_run(duty_t *duty)
 
 /* ---- start and stop ------------------------------------------------------------------ */
 
-bool inflight_watch(const cupti_api_t *api, CUpti_SubscriberHandle subscriber, bool graphs)
+bool inflight_start(void)
 {
-    bool told = false;
-
-    inflight.api = api;
-    inflight.graphs = graphs;
-    callers_begin(api);
     for (uint32_t i = 0; i < SHARDS; i++)
         pthread_mutex_init(&inflight.shards[i].lock, NULL);
-    if (!duty_start(&inflight.looker, "gpurt-running", look_run, NULL))
-        return false;
-    inflight.on = true;
-    for (size_t i = 0; i < LAUNCHCALLS; i++)
-        told |= api->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
-                                         launchcall_ids[i]) == CUPTI_SUCCESS;
-    for (size_t i = 0; i < sizeof waits / sizeof waits[0]; i++)
-        api->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, waits[i]);
-    return told;
+    inflight.on = duty_start(&inflight.looker, "gpurt-running", look_run, NULL);
+    return inflight.on;
 }
 
 bool inflight_is_on(void)

@@ -3,6 +3,7 @@
 
 #include "lines.h"
 
+#include "counted.h"
 #include "cubins.h"
 #include "duty.h"
 #include "environ.h"
@@ -29,9 +30,11 @@ enum {
     FAILURES = 3,   /* reads, one behind another, before a GPU is given up */
     QUIET_MS = 250, /* without samples: no kernel runs */
     STEP_MS = 50,
-    LAST_MS = 500,  /* at most, for what is on its way as a context or the program ends */
-    LEAVE_MS = 500, /* a context that ends waits so long for a read that is under way */
-    STOP_MS = 2000, /* at exit */
+    LAST_MS = 500,   /* at most, for what is on its way as a context or the program ends */
+    LEAVE_MS = 500,  /* a context that ends waits so long for a read that is under way */
+    STOP_MS = 2000,  /* at exit */
+    LAUNCH_NS = 930, /* what a launch pays: docs/measured/h100_bench_cupti.tsv */
+    COST_MOST = 4,   /* percent, before that is told */
     REASON_TEXT = 160
 };
 #define REST_TEXT "(no room for more lines)"
@@ -59,6 +62,8 @@ static struct {
     uint64_t began_ns;     /* what is counted; real time. The thread's, as all below */
     uint64_t began_steady; /* the same */
     bool written;          /* something was */
+    bool cost_told;
+    uint64_t launches; /* at the last writing */
     linecount_row_t rows[LINECOUNT_WRITTEN];
     duty_t reader;
     uint32_t xended; /* nothing is armed any more; written by: lines_stop */
@@ -373,6 +378,26 @@ static void station_end(station_t *s)
     pthread_mutex_unlock(&s->lock);
 }
 
+/* ---- the cost ------------------------------------------------------------------------ */
+
+/* It cannot be turned off: CUPTI does not come back from that while the program launches
+ * (docs/CUPTI.md). */
+static void cost_look(uint64_t ns)
+{
+    const uint64_t all = counted_is_on() ? counted_all() : 0, more = all - lines.launches;
+    const double second = ns ? 1e9 / (double)ns * (double)more : 0,
+                 percent = second * LAUNCH_NS / 1e7;
+
+    lines.launches = all;
+    if (lines.cost_told || percent < COST_MOST)
+        return;
+    lines.cost_told = true;
+    trouble_say(TROUBLE_NOTE,
+                "lines cost a launch about a microsecond: at %.0f launches a second some "
+                "%.0f%% of the time; GPURT_CUPTI=counted,running goes without them",
+                second, percent);
+}
+
 /* ---- writing ------------------------------------------------------------------------- */
 
 /* Without the lock: CUPTI reads the code. Only this thread writes what is found. */
@@ -463,6 +488,8 @@ static void write_look(bool last)
         write_all(last);
     else if (!due)
         return;
+    if (due)
+        cost_look(now - lines.began_steady);
     lines.began_ns = gpurt_real_ns();
     lines.began_steady = now;
 }

@@ -97,6 +97,17 @@ static void collector_put(model_collector_t *c, uint64_t time_ns,
     c->sums = *row;
 }
 
+/* Launches without times. */
+static void counted_put(model_activity_t *a, const gpurt_activity_counted_t *row)
+{
+    model_kernel_t *k = &a->kernels[row_of(a, GPURT_KIND_KERNEL, row->name)];
+    const uint64_t launches = gpurt_pair_value(row->launches);
+
+    a->counted = gpurt_model_sum(a->counted, launches);
+    k->times.count = gpurt_model_sum(k->times.count, launches);
+    k->times.untimed = gpurt_model_sum(k->times.untimed, launches);
+}
+
 static void put_host(model_activity_t *a, const gpurt_row_t *row, const void *words)
 {
     switch (row->kind) {
@@ -131,6 +142,9 @@ static void put_host(model_activity_t *a, const gpurt_row_t *row, const void *wo
         break;
     case GPURT_KIND_RUNNING:
         model_running_put(&a->running, row, words);
+        break;
+    case GPURT_KIND_COUNTED:
+        counted_put(a, words);
         break;
     case GPURT_KIND_LINE:
         model_lines_put(&a->lines, row);
@@ -360,6 +374,29 @@ static void kernel_view(const gpurt_model_t *m, uint32_t index, bool mixed,
     memcpy(to->block, from->block, sizeof to->block);
 }
 
+/* How often warps were met in which: a function has its kernel's name. */
+static void samples_view(const model_activity_t *a, gpurt_model_activity_t *v)
+{
+    const model_table_t table = {a, offsetof(model_activity_t, kernel_hash),
+                                 offsetof(model_activity_t, kernels), sizeof a->kernels[0],
+                                 KERNEL_HASH_BITS};
+    uint32_t row, place;
+
+    v->counted = a->counted;
+    v->warp_samples = a->lines.left_out;
+    for (uint32_t i = 0; i < GPURT_MODEL_KERNEL_ROWS; i++)
+        v->kernels[i].samples = 0;
+    for (uint32_t i = 0; i < a->lines.count; i++) {
+        const gpurt_linecell_t *c = &a->lines.cells[i];
+
+        v->warp_samples += c->samples;
+        row = model_table_find(table, GPURT_KIND_KERNEL, c->function, &place);
+        if (row)
+            v->kernels[row - 1].samples =
+                gpurt_at_least((uint64_t)v->kernels[row - 1].samples + c->samples);
+    }
+}
+
 static void kernels_view(const gpurt_model_t *m, const model_places_t *places,
                          gpurt_model_activity_t *v)
 {
@@ -373,6 +410,7 @@ static void kernels_view(const gpurt_model_t *m, const model_places_t *places,
         v->kernels[i].occupancy = occupancy_of(a, places, &a->kernels[i]);
         kernel_view(m, i, mixed, &v->kernels[i]);
     }
+    samples_view(a, v);
 }
 
 bool model_activity_view(const gpurt_model_t *m, gpurt_modelview_t *view)

@@ -202,7 +202,7 @@ typedef struct model_activity {
     gpurt_model_copy_t managed[GPURT_MANAGED_KINDS];
     gpurt_model_span_t waits, graphs, calls, overheads;
     gpurt_timeline_t timeline;
-    uint64_t rows, memory, pools, ranges, launches;
+    uint64_t rows, memory, pools, ranges, launches, counted;
     model_collector_t collectors[GPLOG_PROGRAM_OTHERS + 1];
     uint32_t kernel_count, graph_rows; /* graph_rows: of kernel_count */
     uint16_t kernel_hash[1 << KERNEL_HASH_BITS];

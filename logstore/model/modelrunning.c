@@ -6,7 +6,8 @@
 #include <string.h>
 
 enum {
-    SAMPLED_S = 2 /* samples that came so long before still tell what runs */
+    SAMPLED_S = 2, /* samples that came so long before still tell what runs */
+    SAMPLED_PART = 50
 };
 
 static void program_drop(model_running_t *r, uint32_t program)
@@ -37,14 +38,32 @@ void model_running_put(model_running_t *r, const gpurt_row_t *row,
             .program = row->program, .device = row->block, .words = *words};
 }
 
-/* Whether warps were met in it just now. */
+/* The newest second of which there are samples, if that is just now; 0: there is none. */
+static uint64_t second_of(const model_lines_t *l, uint64_t now_ns)
+{
+    uint64_t newest = 0;
+
+    for (uint32_t i = 0; i < l->count; i++)
+        if (l->cells[i].second > newest)
+            newest = l->cells[i].second;
+    return newest + SAMPLED_S >= now_ns / SECOND_NS ? newest : 0;
+}
+
+/* Whether warps were met in it just now, more than what a kernel before it may have left of that
+ * second. */
 static bool is_sampled(const model_lines_t *l, uint32_t name, uint64_t now_ns)
 {
-    for (uint32_t i = 0; i < l->count; i++)
-        if (l->cells[i].function == name &&
-            l->cells[i].second + SAMPLED_S >= now_ns / SECOND_NS)
-            return true;
-    return false;
+    const uint64_t second = second_of(l, now_ns);
+    uint64_t its = 0, all = 0;
+
+    for (uint32_t i = 0; i < l->count; i++) {
+        if (l->cells[i].second != second)
+            continue;
+        all += l->cells[i].samples;
+        if (l->cells[i].function == name)
+            its += l->cells[i].samples;
+    }
+    return its && its * SAMPLED_PART >= all;
 }
 
 /* A log of before has none. */

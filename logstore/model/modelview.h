@@ -41,7 +41,7 @@ enum {
     GPURT_MODEL_KERNEL_NAME = 192,
     GPURT_MODEL_STATE = 864,       /* of a collector: as long as they become (trouble.h) */
     GPURT_MODEL_FRAMES = 640,      /* of who launched one */
-    GPURT_MODEL_RUNNING = 32,      /* launches that have not ended */
+    GPURT_MODEL_RUNNING = 64,      /* launches that have not ended */
     GPURT_MODEL_LINE_CELLS = 8192, /* samples of warps: by instruction and reason */
     GPURT_MODEL_LINE_NAMES = 512,
     GPURT_MODEL_LINE_NAME = 256,
@@ -190,7 +190,7 @@ typedef struct gpurt_model_kernel {
     uint32_t graph, nodes; /* of a graph: its number, and its nodes where they are known */
     uint32_t occupancy;    /* that the last one could reach, in 1/100 %; 0: not known */
     uint32_t pid;          /* of a graph: whose, where several processes have some */
-    uint32_t unused;
+    uint32_t samples;      /* warps that were met in a function of that name */
     char name[GPURT_MODEL_KERNEL_NAME];
 } gpurt_model_kernel_t;
 
@@ -322,6 +322,8 @@ typedef struct gpurt_model_activity {
     uint64_t collectors_troubled; /* and that were not plainly on */
     /* Those that lack most first, then by process; those behind the last have no row. */
     gpurt_model_collector_t collectors[GPURT_MODEL_COLLECTORS];
+    uint64_t counted;      /* launches that were counted as they were made */
+    uint64_t warp_samples; /* those that have no kernel's row, too */
     uint64_t kernel_count; /* rows of `kernels` in use, without the others */
     gpurt_model_kernel_t kernels[GPURT_MODEL_KERNEL_ROWS];
     gpurt_model_host_rows_t call_rows, range_rows;

@@ -53,6 +53,49 @@ bool gpurt_injection_find(char *path, size_t room)
     return is_there(path, room, GPURT_INJECTION_FOLDER, "");
 }
 
+/* Of words that need each launch as it is made. */
+static bool wants_launches(const char *words)
+{
+    static const char *const those[] = {"sampled", "counted", "running"};
+
+    for (; words && *words; words += strcspn(words, ","), words += *words == ',')
+        for (size_t i = 0; i < sizeof those / sizeof those[0]; i++)
+            if (strcspn(words, ",") == strlen(those[i]) &&
+                memcmp(words, those[i], strlen(those[i])) == 0)
+                return true;
+    return false;
+}
+
+/* A program with gcc's AddressSanitizer refuses to start behind a library that is preloaded, unless it is
+ * told that this is meant. */
+static void asan_allow(void)
+{
+    const char *before = gpurt_env_get("ASAN_OPTIONS");
+    char options[1024];
+    int bytes = snprintf(options, sizeof options, "%s%sverify_asan_link_order=0",
+                         before ? before : "", before && *before ? ":" : "");
+
+    if (bytes > 0 && (size_t)bytes < sizeof options)
+        setenv("ASAN_OPTIONS", options, 1);
+}
+
+/* Has what is started load the library that stands before its launches. The loader takes spaces and
+ * colons for the ends of names, so a folder with any in its name has to do without: the collector
+ * says what that costs. */
+static void hook_name(const char *injection)
+{
+    const char *before = gpurt_env_get("LD_PRELOAD"), *slash = strrchr(injection, '/');
+    char path[PATH_MAX], both[2 * PATH_MAX];
+
+    snprintf(path, sizeof path, "%.*s" GPURT_LAUNCHHOOK_LIB,
+             slash ? (int)(slash + 1 - injection) : 0, injection);
+    if (strpbrk(path, " :") || access(path, R_OK) != 0 || (before && strstr(before, path)))
+        return;
+    snprintf(both, sizeof both, "%s%s%s", path, before ? ":" : "", before ? before : "");
+    setenv("LD_PRELOAD", both, 1);
+    asan_allow();
+}
+
 static bool is_word(const char *word, size_t bytes)
 {
     for (const char *one = GPURT_CUPTI_WORDS; one; one = strchr(one, ',')) {
@@ -81,6 +124,8 @@ bool gpurt_injection_name(void)
     if (gpurt_env_privileged() || (choice && strcmp(choice, "off") == 0) ||
         !gpurt_injection_find(path, sizeof path))
         return false;
+    if (wants_launches(choice))
+        hook_name(path);
     before = gpurt_env_get(GPURT_INJECTION_ENV);
     if (before && strcmp(before, path) != 0 && setenv(GPURT_INJECTION_NEXT, before, 1) != 0)
         return false;

@@ -10,6 +10,8 @@
 #define GPURT_INJECTION_ENV  "CUDA_INJECTION64_PATH"
 #define GPURT_INJECTION_NEXT "GPURT_INJECTION_NEXT" /* what stood there before */
 #define GPURT_INJECTION_LIB  "libgpurt-inject.so"
+#define GPURT_LAUNCHHOOK_LIB \
+    "libgpurt-launch.so" /* beside it; preloaded, where launches are asked for */
 /* The process, by number, that is in gpurt_open: a box of its own will be there soon, and the
  * collector waits for it. */
 #define GPURT_INJECTION_OPENS "GPURT_OPENS"
@@ -19,7 +21,7 @@
     "off, default, live, all, later, kernels, copies, fills, waits, overhead, memory, " \
     "ranges, "                                                                          \
     "calls, graphs, device-graphs, nodes, managed, samples, launches, running, "        \
-    "lines, try-lines"
+    "counted, full, lines, sampled, try-lines"
 
 /* Returns: the first of `words` that is none of them, *bytes long; NULL: each is one. */
 const char *gpurt_injection_unknown(const char *words, size_t *bytes);

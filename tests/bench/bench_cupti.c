@@ -90,6 +90,7 @@ static double alone(const bench_t *b, const char *kinds)
 static bool has_kernels(const char *kinds)
 {
     return strstr(kinds, "kernels") || strstr(kinds, "default") || strstr(kinds, "live") ||
+           strstr(kinds, "counted") || strstr(kinds, "sampled") ||
            strcmp(kinds, "all") == 0;
 }
 
@@ -272,6 +273,9 @@ static void words_case(const bench_t *b)
                                         "default",
                                         "lines",
                                         "running",
+                                        "counted",
+                                        "counted,running",
+                                        "sampled",
                                         "default,running",
                                         "default,lines"};
     enum {

@@ -77,7 +77,7 @@ void running_last(long ms)
 void running_many(long count)
 {
     for (long i = 0; i < count; i++)
-        launch(0x77, names[i % APP_NAMES], ENDS_NOT);
+        launch(0x1000 + i % 64 * 16, names[i % APP_NAMES], ENDS_NOT);
     rest(900);
 }
 

@@ -75,7 +75,7 @@ record default,running deep
 has " running deep: .*, Python .*py_app.py:$(line step) step < [^ ]*py_app.py:[0-9]* deep < [^ ]*py_app.py:[0-9]* deep < " text
 # Six threads at a time, and code that comes and goes with them, beside a thread that looks.
 record default,running busy
-has ' running busy: .*, Python .*py_app.py' text
+has ' running \(beside_\)\?busy: .*, Python .*py_app.py' text
 # A program without Python has calls of host code, and no word of Python's.
 "$bin/gpurt-record" -q -o plain.gplog --cupti default,running -- "$app" running-last 900
 "$bin/gpurt-log" cat plain.gplog >text

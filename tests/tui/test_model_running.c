@@ -2,6 +2,7 @@
 /* What runs and has not ended: as each process said last, which launch of a stream it is, how it is
  * shown, when it is an alert; and a hang that is told once. */
 #include "canvas_seen.h"
+#include "gpurows.h"
 #include "hosttime.h"
 #include "kernel_hang.h"
 #include "model_stage.h"
@@ -54,7 +55,7 @@ static void put_sample(const char *function, uint64_t at)
 /* The lines, as they are at a moment. */
 static const char *shown(uint64_t at)
 {
-    static char text[4096];
+    static char text[16384];
     FILE *out = fmemopen(text, sizeof text, "w");
 
     gpurt_model_view(model, T0 + at, GPURT_MODEL_REPLAY, view);
@@ -135,9 +136,9 @@ static void check_screen(void)
     CHECK(seen("(9 shows where it is)"));
     for (uint32_t i = 0; i < 2 * GPURT_MODEL_RUNNING; i++)
         put_running("many", i, 7 * SECOND, SECOND, 0, 1);
-    CHECK_CONTAINS(shown(7 * SECOND), "running    and 32 more\n");
+    CHECK_CONTAINS(shown(7 * SECOND), "running    and 64 more\n");
     draw_at(VIEW_GPU, 7 * SECOND);
-    CHECK(seen("and what runs on 28 more streams"));
+    CHECK(seen("and what runs on 60 more streams"));
 }
 
 /* ---- a hang -------------------------------------------------------------------------- */
@@ -228,11 +229,63 @@ static void check_hang_lines(void)
     kernel_hang_fini(&k);
 }
 
+static void put_counted(const char *name, uint64_t launches)
+{
+    const gpurt_activity_counted_t row = {.name = string(name),
+                                          .launches = gpurt_pair(launches)};
+
+    put(GPURT_KIND_COUNTED, T0 + SECOND, &row, sizeof row);
+}
+
+/* Kernels that were counted and have no times: their shares are those of the samples. */
+static void check_counted(void)
+{
+    const gpurt_model_activity_t *a = &view->activity;
+    uint16_t order[GPUROWS_MOST];
+    bool about;
+
+    put_counted("rare", 2);
+    put_counted("often", 5);
+    put_counted("often", 4);
+    put_counted("long", 1);
+    gpurt_model_view(model, T0 + 2 * SECOND, GPURT_MODEL_REPLAY, view);
+    CHECK_EQ(gpurows_order(a, GPUROWS_KERNELS, 0, order), 3);
+    CHECK_STR(a->kernels[order[0]].name, "often");
+    CHECK_EQ(a->kernels[order[0]].times.count, 9);
+    CHECK_EQ(a->kernels[order[0]].times.untimed, 9);
+    CHECK(gpurows_share(a, GPUROWS_KERNELS, order[0], 0, &about) < 0 && !about);
+    put_sample("long", 2 * SECOND);
+    put_sample("long", 3 * SECOND);
+    put_sample("long", 4 * SECOND);
+    put_sample("rare", 2 * SECOND);
+    gpurt_model_view(model, T0 + 4 * SECOND, GPURT_MODEL_REPLAY, view);
+    gpurows_order(a, GPUROWS_KERNELS, 0, order);
+    CHECK_STR(a->kernels[order[0]].name, "long");
+    CHECK_STR(a->kernels[order[1]].name, "rare");
+    CHECK_EQ((int)gpurows_share(a, GPUROWS_KERNELS, order[0], 0, &about), 75);
+    CHECK(about);
+    draw_at(VIEW_GPU, 4 * SECOND);
+    CHECK(seen("--cupti full has times") && seen("~75.0%"));
+}
+
+/* What a kernel has left of a second in which another runs by now. */
+static void check_left_over(void)
+{
+    for (int i = 0; i < 60; i++)
+        put_sample("spin", 2 * SECOND);
+    put_sample("before", 2 * SECOND);
+    put_running("before", 0x77, 2 * SECOND, SECOND, 0, 2);
+    put_running("spin", 0x77, 2 * SECOND, SECOND, 1, 2);
+    CHECK_CONTAINS(shown(2 * SECOND), "running    spin for 1.00 s");
+}
+
 int main(void)
 {
     setlocale(LC_ALL, "C.UTF-8");
     in_model(check_last);
     in_model(check_which);
+    in_model(check_counted);
+    in_model(check_left_over);
     in_model(check_screen);
     check_hang();
     check_hang_lines();

@@ -10,6 +10,7 @@
 #include "times_text.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 /* ---- words --------------------------------------------------------------------------- */
@@ -144,13 +145,23 @@ activity_sum_t activity_sum(const gpurt_model_activity_t *a)
     return sum;
 }
 
+/* Two standard deviations of a share of one half, in points: the widest there is. */
+double activity_about(uint64_t samples)
+{
+    return samples ? 100 / sqrt((double)samples) : 100;
+}
+
 /* ---- plain --------------------------------------------------------------------------- */
 
-static void plain_kernel(FILE *out, const gpurt_model_kernel_t *k, uint64_t whole)
+static void plain_kernel(FILE *out, const gpurt_model_activity_t *a, uint32_t index,
+                         uint64_t whole)
 {
+    const gpurt_model_kernel_t *k = &a->kernels[index];
     char filled[16];
+    bool about;
+    double share = gpurows_share(a, GPUROWS_KERNELS, index, whole, &about);
 
-    times_plain(out, &k->times, whole);
+    times_plain(out, &k->times, share, about);
     fputc(' ', out);
     if (k->kind == GPURT_KIND_GRAPH) /* its kernels have them */
         fprintf(out, "%4s %6s %4s  ", "-", "-", "-");
@@ -172,7 +183,10 @@ static void plain_kernels(FILE *out, const gpurt_model_activity_t *a, uint32_t m
         fputs(" regs shared  occ  kernel\n", out);
     }
     for (uint32_t i = 0; i < count && i < most; i++)
-        plain_kernel(out, &a->kernels[order[i]], whole);
+        plain_kernel(out, a, order[i], whole);
+    if (count && whole == 0 && a->warp_samples)
+        fprintf(out, "  ~ shares of %" PRIu64 " samples of warps, true to %.2g points\n",
+                a->warp_samples, activity_about(a->warp_samples));
     times_plain_rest(out, count, most, gpurows_others(a, GPUROWS_KERNELS));
 }
 
@@ -345,11 +359,13 @@ static void json_percent(gpurt_json_t *j, const char *key, bool known, double pe
         gpurt_json_null(j, key);
 }
 
-static void json_kernel(gpurt_json_t *j, const gpurt_model_kernel_t *k, uint64_t whole)
+static void json_kernel(gpurt_json_t *j, const gpurt_model_kernel_t *k, uint64_t whole,
+                        uint64_t samples)
 {
     gpurt_json_object(j, NULL);
     gpurt_json_field(j, "name", k->name);
     times_json(j, &k->times, whole);
+    json_percent(j, "sampled_percent", samples != 0, times_percent(k->samples, samples));
     gpurt_json_number(j, "registers", k->registers);
     gpurt_json_number(j, "shared_bytes", k->shared_bytes);
     json_percent(j, "occupancy_percent", k->occupancy != 0, (double)k->occupancy / 100);
@@ -477,7 +493,7 @@ static void json_list(gpurt_json_t *j, const char *key, const gpurt_model_activi
         if (kind == GPURT_KIND_GRAPH)
             json_graph(j, k, order[i] == GPURT_MODEL_OTHER_GRAPHS, whole);
         else
-            json_kernel(j, k, whole);
+            json_kernel(j, k, whole, a->warp_samples);
     }
     gpurt_json_array_end(j);
 }

@@ -29,9 +29,11 @@ enum {
 };
 const char *activity_gpu(uint32_t place, const gpurt_model_gpu_t *g,
                          char buffer[ACTIVITY_GPU]);
-/* Of GPURT_SAMPLE_*. */
 /* "75%"; "-" where it is not known. */
 const char *activity_occupancy(uint32_t hundredths, char buffer[16]);
+/* How far a share of so many samples may be off, in points. */
+double activity_about(uint64_t samples);
+/* Of GPURT_SAMPLE_*. */
 const char *activity_measure(uint32_t measure);
 /* In percent. */
 double activity_mean(const gpurt_model_measure_t *m);

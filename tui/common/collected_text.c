@@ -21,6 +21,25 @@ static void sums_take(collected_text_t *t, const gplog_collected_t *c)
                  gpurt_plural(c->graphs, "es"));
 }
 
+/* A record costs its launch that much; of short programs nothing is said. */
+static void cost_take(collected_text_t *t, const gplog_collected_t *c,
+                      const gpurt_writer_figures_t *sum)
+{
+    enum {
+        RECORD_NS = 1290, /* docs/measured/h200_bench_words.tsv, word_adds_kernels */
+        MANY = 10000,
+        MUCH = 5 /* percent */
+    };
+    const uint64_t ns = sum->last_ns > sum->first_ns ? sum->last_ns - sum->first_ns : 1;
+    double percent;
+
+    t->recorded = c->kernels + c->graphs;
+    percent = (double)t->recorded * RECORD_NS * 100 / (double)ns;
+    t->cost_percent = t->recorded < MANY || percent <= MUCH ? 0
+                      : percent < 100                       ? (uint32_t)percent
+                                                            : 100;
+}
+
 static void line_take(char line[COLLECTED_LINE], const gpurt_dictionary_t *d,
                       uint32_t number, uint32_t state)
 {
@@ -41,8 +60,11 @@ void collected_text_take(collected_text_t *t, gpurt_writer_t *w)
 {
     const gplog_collected_t *c = gpurt_writer_collected(w);
     const gpurt_dictionary_t *d = gpurt_writer_dictionary(w);
+    gpurt_writer_figures_t sum;
 
+    gpurt_writer_figures(w, &sum);
     sums_take(t, c);
+    cost_take(t, c, &sum);
     t->count = 0;
     for (uint32_t rank = GPLOG_COLLECTOR_RANKS - 1; rank > GPLOG_COLLECTOR_ON; rank--)
         for (uint32_t i = 0; i <= GPLOG_PROGRAM_OTHERS; i++) {
@@ -62,6 +84,11 @@ void collected_text_tell(const collected_text_t *t, const gpurt_option_program_t
 
     for (uint32_t i = 0; i < t->count - more; i++)
         gpurt_option_refuse(program, "%s", t->lines[i]);
+    if (t->cost_percent)
+        gpurt_option_refuse(program,
+                            "recording took some %" PRIu32 "%% of the time: %" PRIu64
+                            " launches at 1.3 us each; --cupti sampled costs less",
+                            t->cost_percent, t->recorded);
     if (more)
         gpurt_option_refuse(program,
                             "nor are the collectors of %" PRIu32 " more plainly on", more);

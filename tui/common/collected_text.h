@@ -22,6 +22,9 @@ typedef struct collected_text {
      * first. */
     char lines[COLLECTED_LINES][COLLECTED_LINE];
     uint32_t count; /* of them, with those that have no line */
+    /* What records have cost the program, where that is much. */
+    uint32_t cost_percent; /* 0: not much */
+    uint64_t recorded;
 } collected_text_t;
 
 void collected_text_take(collected_text_t *t, gpurt_writer_t *w);

@@ -20,7 +20,8 @@ typedef enum by {
     BY_SIZE,
     BY_USED,
     BY_ADDRESS,
-    BY_NAME
+    BY_NAME,
+    BY_SAMPLES /* in the place of BY_TOTAL, of kernels without times: then by count */
 } by_t;
 
 static const struct {
@@ -86,6 +87,17 @@ uint64_t gpurows_whole_ns(const gpurt_model_activity_t *a, gpurows_t table)
     for (uint32_t i = 0; i < count; i++)
         sum = gpurt_model_sum(sum, gpurows_times(a, table, i)->total_ns);
     return sum;
+}
+
+double gpurows_share(const gpurt_model_activity_t *a, gpurows_t table, uint32_t index,
+                     uint64_t whole, bool *about)
+{
+    const gpurt_model_times_t *t = gpurows_times(a, table, index);
+
+    *about = whole == 0 && table == GPUROWS_KERNELS && a->warp_samples;
+    if (*about)
+        return times_percent(a->kernels[index].samples, a->warp_samples);
+    return whole || t->count > t->untimed ? times_percent(t->total_ns, whole) : -1;
 }
 
 /* Rows that have a name, and of how many there may be one. Another program may have written the
@@ -198,6 +210,9 @@ static uint64_t key_of(const gpurt_model_activity_t *a, gpurows_t table, by_t by
         return key_of_memory(&a->memories.list[i].sums, by);
     if (table == GPUROWS_POOLS)
         return key_of_pool(&a->memories.pools[i], by);
+    if (by == BY_SAMPLES)
+        return (uint64_t)a->kernels[i].samples << 32 |
+               gpurt_at_least(a->kernels[i].times.count);
     if (by == BY_MORE)
         return gpurows_host(a, table)->list[i].more;
     return key_of_times(gpurows_times(a, table, i), by);
@@ -248,13 +263,15 @@ uint32_t gpurows_order(const gpurt_model_activity_t *a, gpurows_t table, uint32_
                        uint16_t order[GPUROWS_MOST])
 {
     uint32_t count = named_rows(a, table), end;
+    by_t by = sorts[table][gpurows_sort(table, sort) ? sort : 0].by;
 
+    if (by == BY_TOTAL && table == GPUROWS_KERNELS && gpurows_whole_ns(a, table) == 0)
+        by = BY_SAMPLES;
     if (sort == GPUROWS_AS_TOLD)
         for (uint32_t i = 0; i < count; i++)
             order[i] = (uint16_t)i;
     else
-        rows_sort(a, table, sorts[table][gpurows_sort(table, sort) ? sort : 0].by, order,
-                  count);
+        rows_sort(a, table, by, order, count);
     for (uint32_t i = other_rows(table, &end); i < end; i++)
         if (is_used(a, table, i))
             order[count++] = (uint16_t)i;

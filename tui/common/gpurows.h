@@ -42,6 +42,11 @@ const gpurt_model_times_t *gpurows_times(const gpurt_model_activity_t *a, gpurow
 /* What a share is of: all durations of the table. */
 uint64_t gpurows_whole_ns(const gpurt_model_activity_t *a, gpurows_t table);
 
+/* A row's part of all: of their time; where kernels have no times, of the samples of warps: *about is
+ * true then. Returns: percent, below 0: not known. */
+double gpurows_share(const gpurt_model_activity_t *a, gpurows_t table, uint32_t index,
+                     uint64_t whole, bool *about);
+
 /* Of a pool: nothing where it is not known. */
 static inline uint64_t gpurows_known(uint64_t bytes)
 {

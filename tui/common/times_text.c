@@ -56,11 +56,13 @@ void times_plain_head(FILE *out)
         fprintf(out, " %10s", times_heads[i]);
 }
 
-void times_plain(FILE *out, const gpurt_model_times_t *t, uint64_t whole)
+void times_plain(FILE *out, const gpurt_model_times_t *t, double share, bool about)
 {
-    char text[24];
+    char text[24] = "-";
 
-    fprintf(out, "%6.2f%% %9" PRIu64, times_percent(t->total_ns, whole), t->count);
+    if (share >= 0)
+        snprintf(text, sizeof text, "%s%.2f%%", about ? "~" : "", share);
+    fprintf(out, "%7s %9" PRIu64, text, t->count);
     for (int i = 0; i < TIMES_COLUMNS; i++)
         fprintf(out, " %10s", times_cell(t, (times_column_t)i, text));
 }

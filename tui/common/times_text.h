@@ -26,9 +26,10 @@ const char *times_cell(const gpurt_model_times_t *t, times_column_t column,
 uint64_t times_mean(const gpurt_model_times_t *t);
 double times_percent(uint64_t part, uint64_t whole);
 
-/* share, count and those columns; whole: what a share is of. No end of line. */
+/* share, count and those columns; share: percent, below 0: not known; about: it is an estimate. No
+ * end of line. */
 void times_plain_head(FILE *out);
-void times_plain(FILE *out, const gpurt_model_times_t *t, uint64_t whole);
+void times_plain(FILE *out, const gpurt_model_times_t *t, double share, bool about);
 /* count to max_ns, of the object that is open. */
 void times_json(gpurt_json_t *j, const gpurt_model_times_t *t, uint64_t whole);
 

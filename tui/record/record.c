@@ -4,6 +4,7 @@
 #include "exittext.h"
 #include "fault_join.h"
 #include "gpu_capture.h"
+#include "gpuwords.h"
 #include "handover.h"
 #include "hosttime.h"
 #include "injection.h"
@@ -377,23 +378,6 @@ static gpurt_status_t rules_hand_on(const char *rules, gpurt_error_t *err)
     return st;
 }
 
-/* What the environment asks for wrongly is told, and the rest of it recorded.
- * Returns: 0, or the status to exit with. */
-static int cupti_check(const char *option)
-{
-    const char *words = option ? option : getenv("GPURT_CUPTI"), *unknown;
-    size_t bytes = 0;
-    int status;
-
-    unknown = words ? gpurt_injection_unknown(words, &bytes) : NULL;
-    if (!unknown)
-        return 0;
-    status = gpurt_option_refuse(&record_program, "%s: '%.*s' is not known; it takes %s",
-                                 option ? "--cupti" : "GPURT_CUPTI", (int)bytes, unknown,
-                                 GPURT_CUPTI_WORDS);
-    return option ? status : 0;
-}
-
 /* Returns: 0, or the status to exit with. */
 static int attach_check(const record_options_t *o)
 {
@@ -412,7 +396,6 @@ int main(int argc, char **argv)
     gpurt_writer_options_t wo = {.struct_size = sizeof wo};
     recording_t log = {0};
     gpurt_error_t err;
-    const char *words;
 
     if (status >= 0)
         return status;
@@ -422,17 +405,16 @@ int main(int argc, char **argv)
                                          : "say which program to run");
     if (o.rules && rules_hand_on(o.rules, &err) != GPURT_OK)
         return gpurt_option_refuse(&record_program, "%s", err.text);
-    /* A hang is explained by what runs, and where. */
-    words = o.cupti ? o.cupti : o.hang_ns && !getenv("GPURT_CUPTI") ? "live" : NULL;
-    status = cupti_check(o.cupti);
+    status = gpuwords_check(&record_program, o.cupti);
     if (!status && o.pid)
         status = attach_check(&o);
     if (!status)
         status = print_begin(&o);
+    if (!status) /* a hang is explained by what runs, and where */
+        status = gpuwords_set(&record_program, o.cupti, o.hang_ns ? "live" : NULL);
     if (status)
         return status;
-    if ((o.launch_sites && setenv("GPURT_LAUNCH_SITES", "1", 1) != 0) ||
-        (words && setenv("GPURT_CUPTI", words, 1) != 0))
+    if (o.launch_sites && setenv("GPURT_LAUNCH_SITES", "1", 1) != 0)
         return gpurt_option_refuse(&record_program, "environment: %s", strerror(errno));
     wo.append = o.append;
     wo.level = (int32_t)o.level;

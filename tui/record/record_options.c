@@ -35,8 +35,10 @@ static const gpurt_option_t rows[] = {
      .arg = "WORDS",
      FIELD(STRING, cupti),
      .help =
-         "GPU activity to record: off, kernels, default, all, or such words "
-         "with commas; 'default,nodes' follows each kernel of a CUDA graph, which "
+         "GPU activity to record: off, kernels, default (full), all, or such words "
+         "with commas; 'sampled' has launches by kernel, what runs, and source lines by "
+         "samples, at a third of the cost; 'default,nodes' follows each kernel of a CUDA "
+         "graph, which "
          "slows graphs down: without nodes each launch is one record; 'default,managed' "
          "adds unified memory, 'default,launches' each launch with the calls that led "
          "there, 'default,lines' source lines of kernels while they run (gpurt-log lines), "

@@ -131,14 +131,17 @@ static const char *text_of_times(const gpusheet_t *s, uint32_t index, cell_t cel
                                  char buffer[24], style_t *style)
 {
     const gpurt_model_times_t *t = gpurows_times(s->a, s->table, index);
+    double share;
+    bool about;
 
     if (cell == CELL_COUNT)
         return canvas_short(t->count, buffer);
     if (cell >= CELL_TIMES)
         return times_cell(t, (times_column_t)(cell - CELL_TIMES), buffer);
     *style = STYLE_BOLD;
-    snprintf(buffer, 24, "%.1f%%", times_percent(t->total_ns, s->whole));
-    return buffer;
+    share = gpurows_share(s->a, s->table, index, s->whole, &about);
+    snprintf(buffer, 24, "%s%.1f%%", about ? "~" : "", share);
+    return share < 0 ? "-" : buffer;
 }
 
 static const char *text_of_kernel(const gpurt_model_kernel_t *k, cell_t cell,

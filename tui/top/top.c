@@ -2,6 +2,7 @@
 /* gpurt-top - shows what kernels do: runs a program, looks at one that runs, or replays
  * a log. */
 #include "gputable.h"
+#include "gpuwords.h"
 #include "handover.h"
 #include "hosttime.h"
 #include "injection.h"
@@ -25,7 +26,7 @@ enum {
 };
 
 typedef struct top_options {
-    const char *replay, *record, *output, *view, *filter, *color, *on_panic;
+    const char *replay, *record, *output, *view, *filter, *color, *on_panic, *cupti;
     uint64_t pid, pictures, delay_ns;
     bool batch, once, json, exit_at_end, play, ascii, gpu_core;
 } top_options_t;
@@ -72,6 +73,14 @@ static const gpurt_option_t rows[] = {
      .uses = PROGRAM,
      .help = "with a PROGRAM: also write its log to FILE, which must not exist or must be "
              "empty"},
+    {.name = "cupti",
+     .arg = "WORDS",
+     FIELD(STRING, cupti),
+     .uses = PROGRAM,
+     .help =
+         "GPU activity to watch: sampled (default: launches by kernel, what runs, source "
+         "lines by samples; costs a launch about 1 us), full (each kernel, copy and wait "
+         "with its times; 2 us and more), or words of gpurt-record --cupti"},
     {.section = "Screen",
      .letter = 'd',
      .name = "delay",
@@ -201,13 +210,10 @@ static const gpurt_option_text_t texts[] = {
      "NO_COLOR, TERM, the locale, and COLUMNS and LINES of what is printed as usual. "
      "PROGRAM is started with GPURT_DRAIN "
      "set, by which gpurt_open finds its drainer, and with CUDA_INJECTION64_PATH, by "
-     "which the CUDA driver loads the collector (GPURT_CUPTI: off, kernels, default, live "
-     "or "
-     "all; default,nodes follows each kernel of a CUDA graph). Unless it is set it is "
-     "live: "
-     "default, what runs and has not ended (running), and source lines of kernels where "
-     "counters are open to users (lines). Lines cost some 0.13 s as CUDA starts and about "
-     "1 us a launch; GPURT_CUPTI=default leaves them out. What is drained is "
+     "which the CUDA driver loads the collector (GPURT_CUPTI, as --cupti). sampled needs "
+     "each launch as it is made, so LD_PRELOAD names libgpurt-launch.so for PROGRAM. Its "
+     "source lines, where counters are open to users, cost some 0.13 s as CUDA starts; "
+     "'counted,running' leaves them out. What is drained is "
      "published in "
      "$XDG_RUNTIME_DIR/gpurt/PID (or /dev/shm/gpurt-UID/PID), a second device of the "
      "process in PID.1, readable by its user "
@@ -393,7 +399,6 @@ static int program_begin(top_t *t, char *const *argv, const char *handover, bool
         plan.rows = (uint16_t)lines;
         plan.columns = (uint16_t)columns;
     }
-    setenv("GPURT_CUPTI", "live", 0); /* unless the user says else */
     gpurt_injection_name();
     code = launchee_start(&t->child, &plan);
     if (code == 0) {
@@ -542,6 +547,11 @@ int main(int argc, char **argv)
     if ((operands > 0) + (o.pid != 0) + (o.replay != NULL) != 1)
         return gpurt_option_refuse(&program,
                                    "say one of: a PROGRAM, -p PID, --replay FILE");
+    status = gpuwords_check(&program, o.cupti);
+    if (status == 0 && operands)
+        status = gpuwords_set(&program, o.cupti, "sampled");
+    if (status)
+        return status;
     if (launchee_open(&t.child) != 0)
         return gpurt_option_refuse(&program, "signals: %s", strerror(errno));
     status = gpurt_option_end(&program, run(&t, &o, argv + 1), OWN_ERROR);

@@ -115,6 +115,20 @@ static int collector_draw(const gpurt_model_activity_t *a, canvas_t *c, rect_t a
     return at > 1 ? row + 1 : row;
 }
 
+/* Where launches were counted and nothing else is known of them: how to know more. */
+static int counted_draw(const gpurt_model_activity_t *a, canvas_t *c, rect_t area, int row)
+{
+    const activity_sum_t sum = activity_sum(a);
+
+    if (sum.count == 0 || sum.untimed < sum.count || a->counted == 0)
+        return row;
+    canvas_put(
+        c, area, row, 1, STYLE_DIM,
+        "launches are counted, ~ is by samples: --cupti full has times, copies, waits "
+        "and streams");
+    return row + 1;
+}
+
 static void draw(const picture_t *p, canvas_t *c, rect_t area)
 {
     const gpurt_model_activity_t *a = &p->view->activity;
@@ -137,6 +151,7 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
     row = gpulist_running(p, c, above, row, RUNNING);
     row = copies_draw(a, c, above, row);
     row = collector_draw(a, c, above, row);
+    row = counted_draw(a, c, above, row);
     row = gputime_draw(p, c, area, row < above.rows ? row : above.rows);
     if (!p->streams_open)
         gputable_draw(p, c, area, row);

@@ -222,6 +222,12 @@ typedef struct gpurt_activity_running {
     uint32_t whose;  /* GPURT_PYTHON_*, of `python` */
 } gpurt_activity_running_t;
 
+/* How often a kernel was launched since its last record. */
+typedef struct gpurt_activity_counted {
+    uint32_t name; /* "(graphs)": of graphs */
+    gpurt_pair_t launches;
+} gpurt_activity_counted_t;
+
 typedef struct gpurt_activity_launch {
     uint32_t name, file, line;
     uint32_t grid[3], block[3];
@@ -310,7 +316,7 @@ typedef struct gpurt_activity_site {
 } gpurt_activity_site_t;
 
 enum {
-    GPURT_ACTIVITY_SITES = 24, /* heaprow.h's among them */
+    GPURT_ACTIVITY_SITES = 25, /* heaprow.h's among them */
     GPURT_ACTIVITY_WORDS = 18  /* of the longest of this file */
 };
 /* hostring.c */

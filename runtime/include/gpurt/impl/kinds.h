@@ -60,6 +60,7 @@ typedef enum gpurt_family {
       "graph")                    /* as GRAPH, of one that device code launched */         \
     X(LINE, 83, ACTIVITY, "line") /* where kernels were, by samples of their warps */      \
     X(RUNNING, 84, ACTIVITY, "running") /* launched, and not ended as far as is known */   \
+    X(COUNTED, 85, ACTIVITY, "counted") /* launches of a kernel, as they were made */      \
     X(LAUNCH, 96, ACTIVITY, "launch")                                                      \
     X(ENVIRONMENT, 97, ACTIVITY, "environment")
 

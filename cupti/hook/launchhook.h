@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* launchhook.h - tells the collector of each launch, without CUPTI: a callback of CUPTI's costs a
+ * launch 1.7 us, this some tens of nanoseconds.
+ *
+ * libgpurt-launch.so is preloaded into a program (LD_PRELOAD). It stands before the driver's launches
+ * and a few more calls, whichever way the program gets them: linked, by dlsym, or by
+ * cuGetProcAddress, as the CUDA runtime does. Without a collector it does nothing but go on. It links
+ * to the C library alone, starts no thread and allocates nothing.
+ *
+ * The collector finds launchhook_connect by its name, because it may be there without the library. */
+#ifndef GPURT_CUPTI_LAUNCHHOOK_H
+#define GPURT_CUPTI_LAUNCHHOOK_H
+
+#include <cuda.h>
+#include <gpurt/base.h>
+
+#define LAUNCHHOOK_LIB     "libgpurt-launch.so"
+#define LAUNCHHOOK_CONNECT "gpurt_launchhook_connect"
+
+typedef struct launchcall {
+    uint32_t grid[3], block[3], shared_bytes;
+    CUstream stream;
+    CUgraphExec graph; /* NULL: a kernel */
+    bool per_thread;   /* stream 0 is the thread's own */
+} launchcall_t;
+
+/* What is told. Context of all: the program's thread, inside of its call; none may call what is
+ * hooked. */
+typedef struct launchhook_client {
+    /* Before a launch; function NULL: of a graph. Returns: what `failed` is to get, 0: nothing. */
+    uint32_t (*launches)(const launchcall_t *call, CUfunction function);
+    void (*failed)(uint32_t launch, CUfunction function);
+    /* The host has waited for a stream; whole: for the current context. */
+    void (*waited)(CUstream stream, bool per_thread, bool whole);
+    /* Before one ends. context NULL: some contexts. */
+    void (*stream_ends)(CUstream stream);
+    void (*context_ends)(CUcontext context);
+    /* Captures of streams that are open: one more, before it begins (1), one less (-1). */
+    void (*captures)(int more);
+    /* Functions go, and their addresses may be others' next. Before they do. */
+    void (*code_goes)(void);
+} launchhook_client_t;
+
+/* A function of the driver as it is, by its name in the library. NULL: there is none. */
+typedef void *(*launchhook_find_t)(const char *name);
+
+/* One client, for ever. Returns: how it finds functions. */
+launchhook_find_t gpurt_launchhook_connect(const launchhook_client_t *client);
+
+#endif

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define GPURT_NO_POINTS /* host code: no schedule is explored here */
+
+#include "calledback.h"
+
+#include "counted.h"
+#include "inflight.h"
+#include "launchcall.h"
+
+/* One process; fixed before the first callback. */
+static struct {
+    const cupti_api_t *api;
+    bool on, running, graphs;
+} calledback;
+
+static const CUpti_CallbackId waits[] = {CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize,
+                                         CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz,
+                                         CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize};
+
+static bool is_wait(CUpti_CallbackId id)
+{
+    return id == waits[0] || id == waits[1] || id == waits[2];
+}
+
+static bool has_failed(const CUpti_CallbackData *call)
+{
+    return call->functionReturnValue &&
+           *(const CUresult *)call->functionReturnValue != CUDA_SUCCESS;
+}
+
+/* The host has waited for all that it launched before. */
+static void waited(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    const cuStreamSynchronize_params *p = call->functionParams;
+    const bool whole = id == CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize;
+
+    inflight_waited(call->context, whole ? NULL : p->hStream,
+                    id == CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz, whole,
+                    call->correlationId);
+}
+
+static uint32_t device_of(CUcontext context)
+{
+    uint32_t device = 0;
+
+    return calledback.api->cuptiGetDeviceId(context, &device) == CUPTI_SUCCESS ? device : 0;
+}
+
+static void runs(const launchcall_t *told, const CUpti_CallbackData *call)
+{
+    inflight_launch_t launch = {.call = told,
+                                .number = call->correlationId,
+                                .context = call->context,
+                                .device_of = device_of,
+                                .symbol = call->symbolName};
+
+    if (told->graph && !calledback.graphs)
+        return;
+    if (told->graph)
+        calledback.api->cuptiGetGraphExecId(told->graph, &launch.graph);
+    inflight_begins(&launch);
+}
+
+static launchname_t *name_of(const launchcall_t *told, const CUpti_CallbackData *call)
+{
+    return told->graph ? launchnames_graphs()
+                       : launchnames_find(call->symbolName ? call->symbolName : "?");
+}
+
+static void launch_told(const launchcall_t *told, const CUpti_CallbackData *call)
+{
+    const bool enters = call->callbackSite == CUPTI_API_ENTER;
+
+    if (!enters && !has_failed(call))
+        return;
+    if (counted_is_on())
+        counted_add(name_of(told, call), enters ? 1 : -1);
+    if (calledback.running && enters)
+        runs(told, call);
+    else if (calledback.running)
+        inflight_fails(call->correlationId);
+}
+
+void calledback_told(CUpti_CallbackId id, const CUpti_CallbackData *call)
+{
+    launchcall_t told;
+
+    if (call->correlationId == 0)
+        return;
+    if (launchcall_read(id, call->functionParams, &told))
+        launch_told(&told, call);
+    else if (is_wait(id) && calledback.running && call->callbackSite != CUPTI_API_ENTER &&
+             !has_failed(call))
+        waited(id, call);
+}
+
+bool calledback_watch(const cupti_api_t *api, CUpti_SubscriberHandle subscriber,
+                      bool running, bool graphs)
+{
+    calledback.api = api;
+    calledback.running = running;
+    calledback.graphs = graphs;
+    for (size_t i = 0; i < LAUNCHCALLS; i++)
+        calledback.on |= api->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API,
+                                                  launchcall_ids[i]) == CUPTI_SUCCESS;
+    for (size_t i = 0; running && i < sizeof waits / sizeof waits[0]; i++)
+        api->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_DRIVER_API, waits[i]);
+    return calledback.on;
+}
+
+bool calledback_is_on(void)
+{
+    return calledback.on;
+}

@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define GPURT_NO_POINTS /* host code: no schedule is explored here */
+
+#include "hooked.h"
+
+#include "counted.h"
+#include "inflight.h"
+#include "launchhook.h"
+#include "streamends.h"
+#include "trouble.h"
+
+#include <dlfcn.h>
+#include <gpurt/atomic.h>
+#include <string.h>
+
+enum {
+    SEEN = 4096, /* functions whose names are at hand, a power of two */
+    PLACES = 8192
+};
+
+/* A function, and what it is called; never changed once it is there. */
+typedef struct seen {
+    CUfunction function;
+    launchname_t *name;
+    uint32_t era; /* of the code that is loaded */
+} seen_t;
+
+/* One process. */
+static struct {
+    CUresult (*context_get)(CUcontext *context);
+    CUresult (*context_device)(CUdevice *device);
+    CUresult (*function_name)(const char **name, CUfunction function);
+    CUresult (*kernel_name)(const char **name, CUkernel kernel);
+    bool on, running, counted; /* all fixed by start */
+    uint32_t xleft;            /* a forked child; written by: it */
+    uint32_t xnumber;          /* launches so far; written by: any thread (adds) */
+    uint32_t xera;             /* one more when code goes; written by: any thread (adds) */
+    uint32_t xseen;            /* of `seen`; written by: any thread (adds) */
+    uint64_t xplaces[PLACES];  /* of seen_t, by function; written by: any thread */
+    seen_t seen[SEEN];
+} hooked;
+
+/* ---- names --------------------------------------------------------------------------- */
+
+/* What a program launches may be a function or a kernel of a library: it does not say. */
+static launchname_t *name_ask(CUfunction function)
+{
+    const char *name = NULL;
+
+    if (hooked.function_name && hooked.function_name(&name, function) == CUDA_SUCCESS &&
+        name)
+        return launchnames_find(name);
+    if (hooked.kernel_name &&
+        hooked.kernel_name(&name, (CUkernel)(void *)function) == CUDA_SUCCESS && name)
+        return launchnames_find(name);
+    return launchnames_find("?");
+}
+
+static uint64_t *place_of(CUfunction function)
+{
+    const uint64_t h = (uint64_t)(uintptr_t)function * 0xff51afd7ed558ccdull;
+
+    return &hooked.xplaces[h >> 51]; /* PLACES */
+}
+GPURT_STATIC_ASSERT(PLACES == 1 << (64 - 51), "place_of");
+
+static void seen_put(uint64_t *place, CUfunction function, launchname_t *name, uint32_t era)
+{
+    const uint32_t at = gpurt_add_relaxed_dev_u32(&hooked.xseen, 1); /* relaxed: a ticket */
+
+    if (at >= SEEN) { /* modules came and went: each launch of those asks */
+        gpurt_store_relaxed_dev_u32(&hooked.xseen, SEEN); /* relaxed: no wrap */
+        return;
+    }
+    hooked.seen[at] = (seen_t){function, name, era};
+    gpurt_store_release_dev_u64(place, (uint64_t)(uintptr_t)&hooked.seen[at]); /* LH3.rel */
+}
+
+static launchname_t *name_of(CUfunction function)
+{
+    uint64_t *place = place_of(function);
+    const seen_t *seen =
+        (const seen_t *)(uintptr_t)gpurt_load_acquire_dev_u64(place); /* LH3.acq */
+    /* relaxed: a function that is launched is not unloaded meanwhile */
+    const uint32_t era = gpurt_load_relaxed_dev_u32(&hooked.xera);
+    launchname_t *name;
+
+    if (!function)
+        return launchnames_graphs();
+    if (seen && seen->function == function && seen->era == era)
+        return seen->name;
+    name = name_ask(function);
+    seen_put(place, function, name, era);
+    return name;
+}
+
+/* ---- what the hook tells ------------------------------------------------------------- */
+
+static bool has_left(void)
+{
+    return gpurt_load_relaxed_dev_u32(&hooked.xleft); /* relaxed: of this very thread */
+}
+
+static uint32_t last_number(void)
+{
+    return gpurt_load_relaxed_dev_u32(&hooked.xnumber); /* relaxed: a count */
+}
+
+static uint32_t next_number(void)
+{
+    const uint32_t number =
+        gpurt_add_relaxed_dev_u32(&hooked.xnumber, 1) + 1; /* relaxed: a ticket */
+
+    return number ? number : next_number();
+}
+
+static uint32_t device_of(CUcontext context)
+{
+    CUdevice device = 0;
+
+    (void)context; /* the current one */
+    return hooked.context_device(&device) == CUDA_SUCCESS ? (uint32_t)device : 0;
+}
+
+static CUcontext context_now(void)
+{
+    CUcontext context = NULL;
+
+    hooked.context_get(&context);
+    return context;
+}
+
+static uint32_t launches(const launchcall_t *call, CUfunction function)
+{
+    inflight_launch_t launch = {.call = call, .device_of = device_of};
+    launchname_t *name;
+
+    if (has_left() || streamends_is_captured(call->stream, call->per_thread))
+        return 0;
+    name = name_of(function);
+    launch.number = next_number();
+    if (hooked.counted)
+        counted_add(name, 1);
+    if (hooked.running && streamends_answers(call->stream, call->per_thread)) {
+        launch.context = context_now();
+        launch.name = call->graph ? NULL : name;
+        inflight_begins(&launch);
+    }
+    return launch.number;
+}
+
+static void failed(uint32_t launch, CUfunction function)
+{
+    if (hooked.counted)
+        counted_add(name_of(function), -1);
+    if (hooked.running)
+        inflight_fails(launch);
+}
+
+static void waited(CUstream stream, bool per_thread, bool whole)
+{
+    if (hooked.running && !has_left())
+        inflight_waited(context_now(), stream, per_thread, whole, last_number());
+}
+
+static void stream_ends(CUstream stream)
+{
+    const inflight_key_t key = {NULL, (uint64_t)(uintptr_t)stream, 0};
+
+    if (hooked.running && !has_left())
+        streamends_drop(&key);
+}
+
+static void context_ends(CUcontext context)
+{
+    const inflight_key_t key = {context, INFLIGHT_ALL, 0};
+
+    if (hooked.running && !has_left())
+        streamends_drop(&key);
+}
+
+static void captures(int more)
+{
+    if (!has_left())
+        streamends_captures(more);
+}
+
+static void code_goes(void)
+{
+    gpurt_add_relaxed_dev_u32(&hooked.xera, 1); /* relaxed: as in name_of */
+}
+
+static const launchhook_client_t client = {.launches = launches,
+                                           .failed = failed,
+                                           .waited = waited,
+                                           .stream_ends = stream_ends,
+                                           .context_ends = context_ends,
+                                           .captures = captures,
+                                           .code_goes = code_goes};
+
+/* ---- start and stop ------------------------------------------------------------------ */
+
+#define FIND(to_, name_)                              \
+    do {                                              \
+        void *at_ = find(name_);                      \
+        memcpy(&hooked.to_, &at_, sizeof hooked.to_); \
+    } while (0)
+
+bool hooked_start(bool running, bool counted)
+{
+    void *entry = dlsym(RTLD_DEFAULT, LAUNCHHOOK_CONNECT);
+    launchhook_find_t (*connect)(const launchhook_client_t *);
+    launchhook_find_t find;
+
+    if (!entry)
+        return false;
+    memcpy(&connect, &entry, sizeof connect);
+    find = connect(NULL);
+    FIND(context_get, "cuCtxGetCurrent");
+    FIND(context_device, "cuCtxGetDevice");
+    FIND(function_name, "cuFuncGetName");
+    FIND(kernel_name, "cuKernelGetName");
+    if (!hooked.context_get || !hooked.context_device ||
+        !streamends_start(find, last_number, running))
+        return false;
+    hooked.running = running;
+    hooked.counted = counted;
+    hooked.on = true;
+    connect(&client);
+    return true;
+}
+
+bool hooked_is_on(void)
+{
+    return hooked.on;
+}
+
+void hooked_stop(void)
+{
+    if (hooked.on)
+        streamends_stop();
+}
+
+void hooked_leave(void)
+{
+    gpurt_store_relaxed_dev_u32(&hooked.xleft, 1); /* relaxed: of this very thread */
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* hooked.h - launches as libgpurt-launch.so tells of them (launchhook.h), without CUPTI: what runs, and
+ * how often what was launched. There is no record that tells of an end: streams are asked
+ * (streamends.h), and waits of the host are seen. */
+#ifndef GPURT_CUPTI_HOOKED_H
+#define GPURT_CUPTI_HOOKED_H
+
+#include <gpurt/base.h>
+
+/* Returns: false: the library is not in this process. Context: before any launch; once. */
+bool hooked_start(bool running, bool counted);
+bool hooked_is_on(void);
+
+/* Context: the program ends. */
+void hooked_stop(void);
+
+/* In a child after fork: nothing is told any more. */
+void hooked_leave(void);
+
+#endif

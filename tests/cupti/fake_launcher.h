@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fake_launcher.h - what handles of the stand-in for the driver point to. */
+#ifndef FAKE_LAUNCHER_H
+#define FAKE_LAUNCHER_H
+
+#include <cuda.h>
+
+typedef struct fake_function {
+    const char *name;
+    int is_kernel; /* of a library: cuFuncGetName does not know it */
+} fake_function_t;
+
+typedef struct fake_stream {
+    int busy, captures, gone; /* gone: a question about it ends the program */
+} fake_stream_t;
+
+/* Of its calls, so far. */
+typedef struct fake_launcher {
+    int launches, questions, spoilt; /* spoilt: questions while a stream was captured */
+} fake_launcher_t;
+extern fake_launcher_t fake_launcher;
+
+/* As the driver starts: loads what CUDA_INJECTION64_PATH names. Returns: whether there is one. */
+int fake_launcher_start(void);
+
+#endif

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# test_hook.sh FOLDER-OF-PROGRAMS FOLDER-OF-TESTS: launches of a program over a stand-in for the driver, told by
+# libgpurt-launch.so: however the program finds its calls, each is counted once; what runs and what has ended; and the
+# program is as it was.
+set -euo pipefail
+# shellcheck source=tests/cupti/standin.sh
+. "${BASH_SOURCE[0]%/*}/standin.sh" "$1" "$2"
+app=$tests/hook_app
+
+# run WORDS MODE [MS]: and what the log says of it.
+run() {
+    rm -f run.gplog
+    "$bin/gpurt-record" -q --cupti "$1" -o run.gplog -- "$app" "${@:2}" >out 2>err || fail "$*: exit status $?: $(cat err)"
+    "$bin/gpurt-log" cat run.gplog >text
+    "$bin/gpurt-log" stat run.gplog >sums
+}
+has() { grep -q -e "$1" "$2" || { tail -n 12 "$2" | cut -c1-300 >&2; fail "no '$1' in $2"; }; }
+lacks() { ! grep -e "$1" "$2" >&2 || fail "'$1' in $2"; }
+# launched NAME N: so often by all its records.
+launched() {
+    local sum
+    sum=$({ grep -F " counted $1: launches " text || true; } | awk '{ n += $NF } END { print n + 0 }')
+    [ "$sum" = "$2" ] || fail "'$1' $sum times, not $2"
+}
+
+# By link, by dlsym, by cuGetProcAddress and for streams of a thread's own; in the other forms; what failed does not
+# count, nor what was captured for a graph. No CUPTI takes part.
+GPURT_CUPTI_LIBRARY=/nowhere run counted ways
+launched 'link(int)' 5
+launched 'name(int)' 4
+launched 'proc(int)' 5
+launched 'own(int)' 6
+launched 'ex(int)' 7
+launched 'grid(int)' 8
+launched '(graphs)' 9
+lacks WARN text
+has '^kernels    44 of 7 names, 0 ns on GPUs, 44 without times$' sums
+has '^      -         8 .*grid(int)$' sums
+"$bin/gpurt-log" stat --json run.gplog | jq -e '.activity.kernel_list[] | select(.name == "grid(int)") |
+    .count == 8 and .mean_ns == null and .sampled_percent == null' >/dev/null || fail 'JSON of a counted kernel'
+
+# An address that comes again has another name.
+run counted modules
+launched first 1
+launched second 2
+
+# What ends is not told for long, however it ends; what stays is, with what waits behind it. A stream that is gone, or a
+# capture that is open, is not asked about: the program would see that.
+GPURT_CUPTI_LIBRARY=/nowhere run counted,running runs 900
+has ' running stays(int): grid 4,3,2 block 96,2,1, .*; of its stream 2 have not ended, number 0 of them' text
+has ' running behind_it: .* number 1 of them' text
+for ended in wait context; do lacks " running ended_by_$ended" text; done
+lacks ' running ended_with' text
+lacks ' running captured' text
+has '^running    stays(int) for at most [0-9.]* m*s, .* of GPU 1; it or the one behind it$' sums
+lacks '^running    ended' sums
+
+# A stream that is never empty: its newest launches are known, and not more than a driver lets wait.
+run counted,running busy
+launched short_one 50000
+has ' running newest: .* of its stream 20[0-9][0-9] have not ended' text
+lacks WARN text
+
+# A child that goes on without exec says nothing, and is not held up.
+run counted,running forks
+launched parents 1
+lacks childs text
+
+# Who calls dlsym is who called it, with the library before the C library's.
+HOOK_ALONE=1 "$app" next && fail 'the library is there unasked'
+run counted next
+
+# Without a collector the library only goes on.
+LD_PRELOAD=$(realpath "$bin/../lib/libgpurt-launch.so") HOOK_ALONE=1 "$app" ways || fail "alone: $?"
+# Without the library CUPTI tells, which says what that costs.
+rm run.gplog
+"$bin/gpurt-record" -q --cupti counted -o run.gplog -- env -u LD_PRELOAD "$tests/cupti_app" running-ends 10
+"$bin/gpurt-log" cat run.gplog >text
+launched ended_by_wait 1
+launched failed 0
+has 'WARN .*CUPTI tells of each launch, which costs it 1.7 us: .*LD_PRELOAD=libgpurt-launch.so' text

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "gpuwords.h"
+
+#include "injection.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int gpuwords_check(const gpurt_option_program_t *program, const char *option)
+{
+    const char *words = option ? option : getenv("GPURT_CUPTI"), *unknown;
+    size_t bytes = 0;
+    int status;
+
+    unknown = words ? gpurt_injection_unknown(words, &bytes) : NULL;
+    if (!unknown)
+        return 0;
+    status = gpurt_option_refuse(program, "%s: '%.*s' is not known; it takes %s",
+                                 option ? "--cupti" : "GPURT_CUPTI", (int)bytes, unknown,
+                                 GPURT_CUPTI_WORDS);
+    return option ? status : 0;
+}
+
+int gpuwords_set(const gpurt_option_program_t *program, const char *option,
+                 const char *fallback)
+{
+    const char *words = option ? option : getenv("GPURT_CUPTI") ? NULL : fallback;
+
+    if (words && setenv("GPURT_CUPTI", words, 1) != 0)
+        return gpurt_option_refuse(program, "environment: %s", strerror(errno));
+    return 0;
+}
