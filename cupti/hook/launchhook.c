@@ -125,13 +125,19 @@ static void *driver_find(const char *name)
 
 /* ---- the calls ----------------------------------------------------------------------- */
 
+/* In the place of a call that this driver does not have. */
+static CUresult nowhere(void)
+{
+    return CUDA_ERROR_NOT_FOUND;
+}
+
 /* The program linked the call, and so asked nobody. */
 static function_t onward_find(int number, const char *name)
 {
     void *at = driver_find(name);
 
     function_put(&hook.xonward[number], at);
-    return (function_t)(uintptr_t)at;
+    return at ? (function_t)(uintptr_t)at : (function_t)nowhere;
 }
 
 /* The call `name_` itself. */
