@@ -46,6 +46,8 @@ static simt_shared_object_t *object_place(simt_launch_t *l, const void *key, siz
     return o;
 }
 
+char gpurt_simt_turns;
+
 void *gpurt_simt_shared(const void *key, size_t bytes, const char *site)
 {
     simt_lane_t *me = simt_worker_self->current;

@@ -39,6 +39,31 @@ GPURT_KERNEL(log_arms, struct log_args, p)
     }
 }
 
+/* Room alone, by lanes that do not gather first as a message's do: their turns meet. */
+GPURT_KERNEL(log_turns, struct log_turn_args, p)
+{
+    uint32_t lane = gpurt_lane();
+
+    for (uint32_t i = 0; i < p->takes; i++)
+        p->positions[lane * p->takes + i] =
+            gpurt_log_take(gpurt_log_head_here(), 1u << lane, 2, 1);
+}
+
+/* The word of the warp's turn says that it is taken, and nobody has it. */
+GPURT_KERNEL(log_turn_gone, struct log_args, p)
+{
+    if (gpurt_lane() == 0)
+        gpurt_turn_try();
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    if (gpurt_lane() == 1) {
+        GPURT_LOG_WARP(GPURT_LEVEL_INFO, "gone %u", p->what);
+        GPURT_LOG_WARP(GPURT_LEVEL_INFO, "back %u", p->what);
+    }
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    if (gpurt_lane() == 0)
+        gpurt_turn_try(); /* is left so to the block that comes here next */
+}
+
 /* A message of each lane and nothing else. */
 GPURT_KERNEL(log_one, struct log_args, p)
 {

@@ -14,4 +14,10 @@ struct panic_args {
     uint32_t limit;
 };
 
+/* Positions that each lane was given, `takes` of them. */
+struct log_turn_args {
+    uint32_t *positions;
+    uint32_t takes;
+};
+
 #endif

@@ -22,6 +22,8 @@ enum {
 
 GPURT_KERNEL_DECLARE(log_lanes, struct log_args);
 GPURT_KERNEL_DECLARE(log_arms, struct log_args);
+GPURT_KERNEL_DECLARE(log_turns, struct log_turn_args);
+GPURT_KERNEL_DECLARE(log_turn_gone, struct log_args);
 GPURT_KERNEL_DECLARE(log_one, struct log_args);
 GPURT_KERNEL_DECLARE(log_types, struct log_args);
 GPURT_KERNEL_DECLARE(log_limits, struct log_args);
@@ -202,6 +204,55 @@ static void arms(void)
               "messages of %u and %u lanes", tally.odd_lanes, tally.even_lanes);
 }
 
+/* Each group of a warp's lanes gets room of its own. Nothing is written there. */
+static void turns(void)
+{
+    enum {
+        TAKES = 8,
+        ALL = 32 * TAKES,
+        ROOM = 2 * ALL + GPURT_MARK_GROUPS /* one lap ends */
+    };
+    gpurt_launch_t launch = {.grid = {1, 1, 1}, .block = {32, 1, 1}};
+    gpurt_drain_t *d = open_all(16384, GPURT_POLICY_DROP_NEWEST);
+    struct log_turn_args args = {.takes = TAKES};
+    bool taken[ROOM] = {false};
+
+    CHECK_EQ(
+        gpurt_host_create(rt, ALL * sizeof *args.positions, (void **)&args.positions, &err),
+        GPURT_OK);
+    CHECK_MSG(gpurt_launch(rt, &launch, log_turns, &args, &err) == GPURT_OK &&
+                  gpurt_sync(rt, &err) == GPURT_OK,
+              "%s", err.text);
+    for (uint32_t i = 0; i < ALL; i++) {
+        uint32_t slot = args.positions[i] - GPURT_RING_START;
+
+        CHECK_MSG(slot < ROOM && !taken[slot], "lane %u was given %u", i / TAKES, slot);
+        taken[slot] = true;
+    }
+    CHECK_EQ(gpurt_host_destroy(rt, args.positions), GPURT_OK);
+    close_all(d);
+}
+
+/* A message that waits for a turn in vain is counted, and the next one is written; also in the block
+ * that finds such a word of another. Under a seed that wait is called a livelock. */
+static void turn_gone(void)
+{
+    enum {
+        LAUNCHES = 4
+    };
+    gpurt_drain_t *d;
+
+    if (getenv("GPURT_SEED"))
+        return;
+    d = open_all(16384, GPURT_POLICY_DROP_NEWEST);
+    for (uint32_t i = 0; i < LAUNCHES; i++)
+        RUN(log_turn_gone, 1, 32, i);
+    close_all(d);
+    CHECK_MSG(tally.lost == LAUNCHES && tally.messages == LAUNCHES,
+              "%llu messages, %llu lost", (unsigned long long)tally.messages,
+              (unsigned long long)tally.lost);
+}
+
 static void types(void)
 {
     gpurt_drain_t *d = open_all(16384, GPURT_POLICY_DROP_NEWEST);
@@ -299,6 +350,8 @@ int main(void)
     gpurt_life_leave(opened, GPURT_OK);
     lanes();
     arms();
+    turns();
+    turn_gone();
     types();
     limits();
     storm(GPURT_POLICY_DROP_NEWEST);

@@ -43,7 +43,8 @@
  *   GPURT_LOOP(type, i, from, to, step) {...}    for (type i = from; i < to; i += step) with a
  *                                                safe point at each 16th pass; an unsigned type
  *       A lane of a cancelled block ends at its next safe point: a barrier, gpurt_relax,
- *       gpurt_cancel_point, GPURT_LOOP, a log call at the end of a lap of its ring or of a diverged warp.
+ *       gpurt_cancel_point, GPURT_LOOP, a log call at the end of a lap of its ring; in a diverged warp
+ *       with own values of lanes, or more than two words.
  *       One that waits in a barrier is woken for it. With the block goes its cluster, and,
  *       when the launch has grid barriers, every block that waits at one or comes to one.
  *       Other blocks go on. On a GPU a look costs three instructions; docs/UNWINDING.md
@@ -61,7 +62,7 @@ enum {
     GPURT_BACKOFF_MOST = 64, /* pauses: 2 us on a GPU */
     /* What a kernel with barriers, log calls or panics keeps of a block's shared memory on a
      * GPU, at most; the rest of gpurt_info's max_shared is the program's. */
-    GPURT_BLOCK_SHARED_BYTES = 432
+    GPURT_BLOCK_SHARED_BYTES = 560
 };
 
 enum {

@@ -202,6 +202,43 @@ GPURT_DEV uint32_t gpurt_cuda_warp(void)
            GPURT_WARP_SIZE;
 }
 
+/* logturn.h. Without looks for a cancelled block a file's kernels use no shared memory of ours. */
+#    define GPURT_TURNS GPURT_CANCEL
+typedef uint32_t gpurt_turn_t; /* an address of shared memory */
+#    if GPURT_CANCEL
+__device__ __forceinline__ gpurt_turn_t gpurt_turn_of(uint32_t warp)
+{
+    __shared__ uint32_t turns[GPURT_WARP_SIZE];
+
+    return (uint32_t)__cvta_generic_to_shared(turns) + 4 * warp;
+}
+/* Never 0, which a free turn holds. place: gpurt_block_rank, which is at hand already. */
+GPURT_DEV uint32_t gpurt_turn_key(uint32_t place)
+{
+    return (uint32_t)gpurt_cuda_key_of(place) | 1u;
+}
+GPURT_DEV uint32_t gpurt_turn_xchg(gpurt_turn_t turn, uint32_t key)
+{
+    uint32_t found;
+
+    asm volatile("atom.acquire.cta.shared.exch.b32 %0, [%1], %2;" /* LT1.acq */
+                 : "=r"(found)
+                 : "r"(turn), "r"(key)
+                 : "memory");
+    return found;
+}
+GPURT_DEV void gpurt_turn_store(gpurt_turn_t turn, uint32_t v)
+{
+    asm volatile("st.release.cta.shared.u32 [%0], %1;" ::"r"(turn), "r"(v) /* LT1.rel */
+                 : "memory");
+}
+#    else
+#        define gpurt_turn_of(warp)        (warp)
+#        define gpurt_turn_key(place)      (place)
+#        define gpurt_turn_xchg(turn, key) ((void)(turn), (key))
+#        define gpurt_turn_store(turn, v)  ((void)(turn), (void)(v))
+#    endif
+
 /* Address of the word that the driver sets aside for a cooperative launch, 0 in any
  * other launch. It is handed over in two environment registers; cooperative groups,
  * whose header costs a second an architecture to compile, reads the same ones. The first

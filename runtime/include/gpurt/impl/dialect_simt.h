@@ -491,6 +491,20 @@ GPURT_SIMT_PAIR_FLOAT(double, f64)
         (type *)gpurt_simt_shared(&name##_key_, sizeof(type) * (count), GPURT_HERE)
 #define GPURT_SHARED_DYN(type, name) type *const name = (type *)gpurt_simt_shared_dyn()
 
+/* ---- logturn.h ------------------------------------------------------------------------- */
+#define GPURT_TURNS 1
+GPURT_BEGIN_DECLS
+extern char gpurt_simt_turns; /* stands for a block's turns; shared.c */
+GPURT_END_DECLS
+typedef uint32_t *gpurt_turn_t;
+#define gpurt_turn_of(warp)                                                               \
+    ((uint32_t *)gpurt_simt_shared(&gpurt_simt_turns, GPURT_WARP_SIZE * sizeof(uint32_t), \
+                                   GPURT_HERE) +                                          \
+     (warp))
+#define gpurt_turn_key(place)      ((void)(place), 0x7475726eu)
+#define gpurt_turn_xchg(turn, key) gpurt_xchg_acquire_blk_u32(turn, key) /* LT1.acq */
+#define gpurt_turn_store(turn, v)  gpurt_store_release_blk_u32(turn, v)  /* LT1.rel */
+
 /* ---- clock.h ----------------------------------------------------------------------------- */
 #define gpurt_clock()       gpurt_simt_clock()
 #define gpurt_globaltimer() gpurt_simt_globaltimer()

@@ -72,9 +72,9 @@ GPURT_DEVN void gpurt_log_safe_point(void)
 }
 
 /* By one lane, all groups. */
-GPURT_DEV void gpurt_log_uniform_write(uint32_t head, uint32_t position, uint32_t what,
-                                       uint32_t mask, uint64_t time_ns,
-                                       const uint32_t *args, uint32_t words)
+GPURT_DEVN void gpurt_log_uniform_write(uint32_t head, uint32_t position, uint32_t what,
+                                        uint32_t mask, uint64_t time_ns,
+                                        const uint32_t *args, uint32_t words)
 {
     /* Not before there is room: it would have to be kept. */
     gpurt_log_aim_t aim = gpurt_log_aim_at(gpurt_log_ring_of(head), head);
@@ -99,22 +99,30 @@ GPURT_DEV void gpurt_log_uniform_write(uint32_t head, uint32_t position, uint32_
     }
 }
 
+/* By one lane: room for a message of the lanes of `mask`, and all its groups. */
+GPURT_DEVN void gpurt_log_uniform_one(uint32_t gate, uint32_t form, uint32_t mask,
+                                      const uint32_t *args, uint32_t words)
+{
+    uint32_t part = form == GPURT_FORM_WARP && mask != GPURT_FULL_MASK;
+    uint32_t position =
+        gpurt_log_take(gpurt_log_head_here(), mask, gpurt_record_groups(words + part), 1);
+
+    if (position == GPURT_LOG_NOWHERE)
+        return;
+    form = part ? (uint32_t)GPURT_FORM_WARP_PART : form;
+    gpurt_log_uniform_write(gpurt_log_head_here(), position,
+                            gpurt_record_what(gate, GPURT_KIND_LOG, form, gpurt_warp()),
+                            mask, gpurt_globaltimer(), args, words);
+}
+
 /* Any lanes, any room: the first lane does all by itself, because a shuffle among lanes of a mask
  * that is not a constant costs 200 cycles. The others wait for it: lanes that came to one message
  * together would come to the next apart, and log it once each. */
 GPURT_DEVN void gpurt_log_uniform_far(uint32_t gate, uint32_t form, uint32_t mask,
                                       const uint32_t *args, uint32_t words)
 {
-    bool part = form == GPURT_FORM_WARP && mask != GPURT_FULL_MASK;
-    uint32_t what = gpurt_record_what(
-        gate, GPURT_KIND_LOG, part ? (uint32_t)GPURT_FORM_WARP_PART : form, gpurt_warp());
-    uint32_t head = gpurt_log_head_here(), position = GPURT_LOG_NOWHERE;
-    uint64_t time_ns = gpurt_globaltimer();
-
     if (gpurt_is_leader(mask))
-        position = gpurt_log_take(head, mask, gpurt_record_groups(words + part), 1);
-    if (position != GPURT_LOG_NOWHERE)
-        gpurt_log_uniform_write(head, position, what, mask, time_ns, args, words);
+        gpurt_log_uniform_one(gate, form, mask, args, words);
     gpurt_syncwarp(mask);
     gpurt_log_safe_point();
 }
@@ -297,19 +305,6 @@ GPURT_DEV uint32_t gpurt_log_rare(gpurt_site_t *site, uint32_t gate)
 /* ---- a call in one piece, on a GPU ------------------------------------------------------ */
 
 #if GPURT_ON_CUDA
-/* Whatever is not near at hand, the site's definition too. The mask is the caller's: in here lanes
- * of several calls may run together, and would be one message of one of them. */
-GPURT_DEVN void gpurt_log_uniform_cold(gpurt_site_t *site, uint32_t form, uint32_t mask,
-                                       const uint32_t *args, uint32_t words)
-{
-    uint32_t gate = gpurt_log_gate(site);
-
-    if (gpurt_log_is_rare(gate))
-        gate = gpurt_log_rare(site, gate);
-    if ((int32_t)gate >= 0)
-        gpurt_log_uniform_far(gate, form, mask | 1u << gpurt_lane(), args, words);
-}
-
 /* The smallest record. What it needs from afar is asked for first and at once: gate, head, time.
  * Then whether the warp is whole, while they are on their way; then all that does not hang on the
  * position; and the stores are predicated, because a branch costs 20 to 30 cycles and the cache
@@ -354,6 +349,80 @@ GPURT_DEV bool gpurt_log_quick_near(const gpurt_log_quick_t *q, const uint32_t *
     return near;
 }
 
+/* Whatever is not near at hand, the site's definition too; by the first lane alone for a part of a
+ * warp, in files with turns. The mask is the caller's: in here lanes of several calls may run together, and would be one
+ * message of one of them. */
+GPURT_DEVN void gpurt_log_quick_away(gpurt_site_t *site, uint32_t mask, uint32_t first,
+                                     uint32_t second, uint32_t words)
+{
+    uint32_t gate = gpurt_log_gate(site), args[2];
+
+    mask |= 1u << gpurt_lane(); /* as gpurt_activemask */
+    args[0] = first;
+    args[1] = second;
+    if (gpurt_log_is_rare(gate))
+        gate = gpurt_log_rare(site, gate);
+    if ((int32_t)gate < 0)
+        return;
+    if (mask == GPURT_FULL_MASK || !GPURT_TURNS)
+        gpurt_log_uniform_far(gate, GPURT_FORM_WARP, mask, args, words);
+    else
+        gpurt_log_uniform_one(gate, GPURT_FORM_WARP, mask, args, words);
+}
+
+/* By one lane for a part of its warp, if the turn is free and room near at hand. No step of it waits
+ * for the second cache, and the head is on its way while the turn is. In line: a call costs 175
+ * cycles there. Returns: whether it was written. */
+GPURT_DEV bool gpurt_log_quick_part(const gpurt_log_quick_t *q, gpurt_turn_t turn,
+                                    uint32_t mask, const uint32_t *args)
+{
+    const gpurt_log_call_t *c = &q->call;
+    uint32_t key = gpurt_turn_key(c->aim.block), found = gpurt_turn_xchg(turn, key);
+    gpurt_u128_t raw = gpurt_load_relaxed_blk_u128((const gpurt_u128_t *)q->head);
+    uint32_t at = (uint32_t)raw.lo, limit = (uint32_t)(raw.lo >> 32);
+    uint32_t groups = c->words == 2 ? 4 : 2, salt = c->aim.mark >> 8, rest;
+    uint32_t offset = at * GPURT_GROUP_BYTES & (gpurt_log_port.ring_bytes - 1);
+    bool in_one = /* a limit behind a lap's end is left by files without turns */
+        (at & (gpurt_log_port.group_count - 1)) <= gpurt_log_port.group_count - groups;
+    bool near = (int32_t)(limit - (at + groups)) >= 0, used = !gpurt_log_is_rare(c->gate);
+    char *data = gpurt_log_data_of(&c->aim);
+    gpurt_group_t g, *to;
+
+    asm volatile("" : "+l"(data)); /* meanwhile */
+    /* One branch, because each takes as long as five of these. */
+    if (GPURT_UNLIKELY(!(used & near & in_one & (found != key)))) {
+        if (found != key)
+            gpurt_turn_store(turn, 0);
+        return false;
+    }
+    raw.lo = (at + groups) | (uint64_t)limit << 32;
+    raw.hi += 1;
+    gpurt_store_relaxed_blk_u128((gpurt_u128_t *)q->head, raw);
+    gpurt_turn_store(turn, 0);
+    to = (gpurt_group_t *)(data + offset);
+    g.tag = gpurt_tag_first(0, salt, groups) + (at << 16); /* at is even */
+    g.word[0] = gpurt_log_what(&c->aim, c->gate, GPURT_FORM_WARP_PART);
+    g.word[1] = (uint32_t)q->time_ns;
+    g.word[2] = (uint32_t)(q->time_ns >> 32) & 0xffffu;
+    gpurt_group_store(to, g);
+    rest = gpurt_tag_rest(1, salt, 1) + (at << 16);
+    g.tag = rest;
+    g.word[0] = c->aim.block;
+    g.word[1] = mask;
+    g.word[2] = c->words > 0 ? args[0] : 0;
+    gpurt_group_store(to + 1, g);
+    if (groups == 2)
+        return true;
+    g.tag = rest + gpurt_tag_rest(1, 0, 1);
+    g.word[0] = args[1];
+    g.word[1] = g.word[2] = 0;
+    gpurt_group_store(to + 2, g);
+    g.tag = rest + 2 * gpurt_tag_rest(1, 0, 1);
+    g.word[0] = 0;
+    gpurt_group_store(to + 3, g);
+    return true;
+}
+
 GPURT_DEV void gpurt_log_quick(gpurt_site_t *site, uint32_t form, const uint32_t *args,
                                uint32_t words)
 {
@@ -367,12 +436,19 @@ GPURT_DEV void gpurt_log_quick(gpurt_site_t *site, uint32_t form, const uint32_t
     q.time_ns = gpurt_globaltimer();
     mask = gpurt_activemask_now();
     if (GPURT_UNLIKELY(mask != GPURT_FULL_MASK || !gpurt_log_quick_near(&q, args))) {
-        uint32_t copy[2];
-
         GPURT_SELDOM();
-        copy[0] = words > 0 ? args[0] : 0;
-        copy[1] = words > 1 ? args[1] : 0;
-        gpurt_log_uniform_cold(site, form, mask, copy, words);
+        if (GPURT_TURNS && mask != GPURT_FULL_MASK) {
+            gpurt_turn_t turn = gpurt_turn_of(q.call.aim.mark >> 24);
+
+            asm volatile("" : "+r"(turn)); /* before the branch, which takes as long */
+            /* The first lane writes, and where its branch ends the others meet it again:
+             * gpurt_syncwarp asks all of them for a mask that is no constant, which takes long. */
+            if ((mask & gpurt_lanes_below()) != 0 ||
+                gpurt_log_quick_part(&q, turn, mask, args))
+                return;
+        }
+        gpurt_log_quick_away(site, mask, words > 0 ? args[0] : 0, words > 1 ? args[1] : 0,
+                             words);
     }
 }
 #endif

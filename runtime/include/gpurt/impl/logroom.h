@@ -12,6 +12,7 @@
 #include <gpurt/clock.h>
 #include <gpurt/ids.h>
 #include <gpurt/impl/logport.h>
+#include <gpurt/impl/logturn.h>
 #include <gpurt/warp.h>
 
 /* ---- who logs -------------------------------------------------------------------------- */
@@ -143,35 +144,76 @@ GPURT_DEVN void gpurt_log_lose(uint32_t head, uint32_t messages, uint32_t reason
     gpurt_ring_lose(&port, messages, reason, gpurt_globaltimer());
 }
 
-/* Room for a record, taken by the lane that asks. A whole warp is its ring's only producer; lanes
- * of a warp that diverged may meet others of the same warp half way through, so they use atomics.
- * Does not leave: others may count on it. Safe points are behind the record, and on the far way
- * alone: in the near one they would be a third of its cost.
- * Returns: its position, or NOWHERE. */
+/* A full ring: whether to ask again. If not, the messages are counted. since: low half of a time not
+ * long ago, because whoever keeps it has few registers. */
+GPURT_DEVN bool gpurt_log_patient(uint32_t head, uint32_t messages, uint32_t since)
+{
+    gpurt_ring_port_t port = gpurt_log_ring(head);
+    uint64_t now_ns = gpurt_globaltimer();
+
+    if (port.policy != GPURT_POLICY_BLOCK ||
+        !gpurt_ring_patient(&port, messages, now_ns - ((uint32_t)now_ns - since), now_ns))
+        return false;
+    if (gpurt_cancelled()) {
+        gpurt_ring_lose(&port, messages, GPURT_LOSS_FULL, now_ns);
+        return false;
+    }
+    return true;
+}
+
+enum {
+    GPURT_LOG_FULL = GPURT_LOG_NOWHERE, /* counted, unless the policy is to wait */
+    GPURT_LOG_TURN = 3                  /* another group of the warp has the turn */
+};
+
+/* Room for a record, by the lane that asks and at once. A whole warp is its ring's only producer;
+ * groups of lanes of a warp that diverged take turns. The turn is given back where it was taken,
+ * because lanes of several groups may run through here together.
+ * Returns: its position, FULL or TURN. */
+GPURT_DEVN uint32_t gpurt_log_try(uint32_t head, bool whole, uint32_t groups,
+                                  uint32_t messages)
+{
+    gpurt_ring_port_t port = gpurt_log_ring(head);
+    uint64_t time_ns = gpurt_globaltimer();
+    uint32_t at = 0;
+    bool ok;
+
+    if (!GPURT_TURNS && !whole) {
+        ok = gpurt_ring_take_shared(&port, groups, messages, time_ns, &at);
+    } else {
+        if (!whole && !gpurt_turn_try())
+            return GPURT_LOG_TURN;
+        ok = gpurt_ring_take(&port, groups, messages, time_ns, &at);
+        if (!whole)
+            gpurt_turn_give();
+    }
+    return ok ? at : (uint32_t)GPURT_LOG_FULL;
+}
+
+/* ... and asks again where that is worth it. Does not leave: others may count on it. Safe points
+ * are behind the record, and on the far way alone: in the near one they would be a third of its
+ * cost. Returns: its position, or NOWHERE. */
 GPURT_DEVN uint32_t gpurt_log_take(uint32_t head, uint32_t mask, uint32_t groups,
                                    uint32_t messages)
 {
-    uint64_t time_ns = gpurt_globaltimer();
-    uint32_t at = 0;
-    gpurt_ring_port_t port;
+    uint32_t since = (uint32_t)gpurt_globaltimer();
 
     if (head >= gpurt_log_port.heads_end) {
         gpurt_log_lose(head, messages, GPURT_LOSS_RINGLESS);
         return GPURT_LOG_NOWHERE;
     }
-    port = gpurt_log_ring(head);
-    for (;;) {
-        bool ok = mask == GPURT_FULL_MASK
-                      ? gpurt_ring_take(&port, groups, messages, time_ns, &at)
-                      : gpurt_ring_take_shared(&port, groups, messages, time_ns, &at);
+    for (uint32_t passes = 1;; passes++) {
+        uint32_t at = gpurt_log_try(head, mask == GPURT_FULL_MASK, groups, messages);
 
-        if (ok)
+        if (!(at & 1u))
             return at;
-        if (port.policy != GPURT_POLICY_BLOCK ||
-            !gpurt_ring_patient(&port, messages, time_ns, gpurt_globaltimer()))
-            return GPURT_LOG_NOWHERE;
-        if (gpurt_cancelled()) {
-            gpurt_ring_lose(&port, messages, GPURT_LOSS_FULL, time_ns);
+        if (at == GPURT_LOG_FULL) {
+            if (!gpurt_log_patient(head, messages, since))
+                return GPURT_LOG_NOWHERE;
+            passes = 0;
+        } else if (passes == GPURT_TURN_PASSES) { /* nobody has it */
+            gpurt_turn_give();
+            gpurt_log_lose(head, messages, GPURT_LOSS_SHARED);
             return GPURT_LOG_NOWHERE;
         }
         gpurt_pause(); /* and not relax: others may wait for this lane */

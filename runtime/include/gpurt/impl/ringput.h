@@ -5,8 +5,8 @@
  * and the generators of the tests. It finds the position at which a record may be
  * written; the caller then stores the record's groups there, in any order, from as many
  * lanes as it likes. Two ways in: gpurt_ring_take for a ring with one producer at a
- * time, gpurt_ring_take_shared where several may meet (lanes of one warp that diverged,
- * threads of a process). Nothing here waits: under
+ * time, gpurt_ring_take_shared where several may meet (threads of a process; lanes of one
+ * warp that diverged, in files without logturn.h). Nothing here waits: under
  * GPURT_POLICY_BLOCK the caller asks again, as gpurt_ring_patient says. */
 #ifndef GPURT_RINGPUT_H
 #define GPURT_RINGPUT_H
@@ -199,7 +199,7 @@ GPURT_HD bool gpurt_ring_look_shared(const gpurt_ring_port_t *port, uint32_t end
 }
 
 /* Several producers. Laps are not marked by them: a ring that lanes of a diverged warp
- * share is marked by the next whole warp, and the host's ring never overwrites. */
+ * share so is marked by the next whole warp, and the host's ring never overwrites. */
 GPURT_HD bool gpurt_ring_take_shared(const gpurt_ring_port_t *port, uint32_t groups,
                                      uint32_t messages, uint64_t time_ns,
                                      uint32_t *position)
