@@ -163,7 +163,8 @@ static void plain_kernel(FILE *out, const gpurt_model_activity_t *a, uint32_t in
 
     times_plain(out, &k->times, share, about);
     fputc(' ', out);
-    if (k->kind == GPURT_KIND_GRAPH) /* its kernels have them */
+    if (k->kind == GPURT_KIND_GRAPH ||
+        k->registers == 0) /* its kernels have them; counted */
         fprintf(out, "%4s %6s %4s  ", "-", "-", "-");
     else
         fprintf(out, "%4" PRIu32 " %6" PRIu32 " %4s  ", k->registers, k->shared_bytes,
@@ -366,8 +367,8 @@ static void json_kernel(gpurt_json_t *j, const gpurt_model_kernel_t *k, uint64_t
     gpurt_json_field(j, "name", k->name);
     times_json(j, &k->times, whole);
     json_percent(j, "sampled_percent", samples != 0, times_percent(k->samples, samples));
-    gpurt_json_number(j, "registers", k->registers);
-    gpurt_json_number(j, "shared_bytes", k->shared_bytes);
+    gpurt_json_known(j, "registers", k->registers != 0, k->registers);
+    gpurt_json_known(j, "shared_bytes", k->registers != 0, k->shared_bytes);
     json_percent(j, "occupancy_percent", k->occupancy != 0, (double)k->occupancy / 100);
     gpurt_json_triple(j, "grid", k->grid[0], k->grid[1], k->grid[2]);
     gpurt_json_triple(j, "block", k->block[0], k->block[1], k->block[2]);

@@ -150,6 +150,8 @@ static const char *text_of_kernel(const gpurt_model_kernel_t *k, cell_t cell,
     *style = STYLE_DIM;
     if (k->kind == GPURT_KIND_GRAPH)
         return ""; /* its kernels have registers */
+    if (k->registers == 0)
+        return "-"; /* it was counted, and nothing else is known */
     return cell == CELL_OCCUPANCY ? activity_occupancy(k->occupancy, buffer)
            : cell == CELL_SHARED  ? number(k->shared_bytes, buffer)
                                   : number(k->registers, buffer);
