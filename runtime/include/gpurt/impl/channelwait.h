@@ -80,10 +80,9 @@ GPURT_DEV bool gpurt_channel_wait_polls(gpurt_channel_wait_t *w)
     return false;
 }
 
-/* A pass of a wait. Returns: GPURT_CHANNEL_AGAIN, GPURT_CHANNEL_GO, or why it is over.
- * Not inlined: the registers of what waits are those of every kernel that sends.
- * relaxed: statistics */
-GPURT_DEVN int32_t gpurt_channel_wait_pass(gpurt_channel_wait_t *w)
+/* Whether a wait goes on: tells of it, hears a cancel, looks at the clock. relaxed: statistics
+ * Returns: GPURT_CHANNEL_AGAIN, or why it is over. */
+GPURT_DEV int32_t gpurt_channel_wait_check(gpurt_channel_wait_t *w)
 {
     if (!w->told) {
         gpurt_channel_wait_begin(w);
@@ -98,6 +97,17 @@ GPURT_DEVN int32_t gpurt_channel_wait_pass(gpurt_channel_wait_t *w)
         gpurt_red_add_relaxed_dev_u64(&w->desk->xlate, w->lanes);
         return GPURT_E_TIMEOUT;
     }
+    return GPURT_CHANNEL_AGAIN;
+}
+
+/* A pass of a wait. Returns: GPURT_CHANNEL_AGAIN, GPURT_CHANNEL_GO, or why it is over.
+ * Not inlined: the registers of what waits are those of every kernel that sends. */
+GPURT_DEVN int32_t gpurt_channel_wait_pass(gpurt_channel_wait_t *w)
+{
+    int32_t answer = gpurt_channel_wait_check(w);
+
+    if (answer != GPURT_CHANNEL_AGAIN)
+        return answer;
     if (!w->word)
         gpurt_channel_wait_pause(w);
     else if (gpurt_channel_wait_polls(w))
