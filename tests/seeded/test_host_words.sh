@@ -1,9 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# test_host_words.sh PROGRAM: a program that stores words beside a kernel replays with its seed and the file of its words. Without
-# the file, or with that of another run, it says that it does not. PROGRAM is test_service_seeds.
+# test_host_words.sh PROGRAM OTHER...: a program that stores words beside a kernel replays with its seed and the file of its words.
+# Without the file, or with that of another run, it says that it does not. PROGRAM is test_service_seeds; OTHERs only replay.
 set -euo pipefail
-program=$1
 # shellcheck source=tests/scratch.sh
 . "${BASH_SOURCE[0]%/*}/../scratch.sh"
 unset GPURT_SEED GPURT_SCHEDULE GPURT_HOST_WORDS GPURT_CHECK_REPORT
@@ -18,19 +17,21 @@ says() { grep >/dev/null -e "$2" "$1.err" || fail "$1: no '$2' in: $(cat "$1.err
 key() { sed -n "s/^$2 //p" "$1.report"; }
 good() { [ "$(cat "$1.status")" = 0 ] || fail "$1: $(cat "$1.err")"; }
 
-for seed in 2 3 6; do
-    run recorded "$seed" record:words
-    good recorded
-    [ "$(key recorded replayable)" = yes ] || fail "seed $seed: recorded, and not replayable"
-    for again in 1 2; do
-        run "again$again" "$seed" replay:words
-        good "again$again"
-        [ "$(key "again$again" hash)" = "$(key recorded hash)" ] || fail "seed $seed, run $again: another schedule"
-        [ "$(key "again$again" replayable)" = yes ] || fail "seed $seed, run $again: replayed, and not replayable"
-        ! grep GPURT_HOST_WORDS "again$again.err" || fail "seed $seed, run $again"
+for program in "${@:2}" "$1"; do
+    for seed in 2 3 6; do
+        run recorded "$seed" record:words
+        good recorded
+        [ "$(key recorded replayable)" = yes ] || fail "$program, seed $seed: recorded, and not replayable"
+        for again in 1 2; do
+            run "again$again" "$seed" replay:words
+            good "again$again"
+            [ "$(key "again$again" hash)" = "$(key recorded hash)" ] || fail "$program, seed $seed, run $again: another schedule"
+            [ "$(key "again$again" replayable)" = yes ] || fail "$program, seed $seed, run $again: replayed, and not replayable"
+            ! grep GPURT_HOST_WORDS "again$again.err" || fail "$program, seed $seed, run $again"
+        done
     done
+    [ "$(grep -c ' word ' words)" -ge 8 ] || fail "few words: $(cat words)"
 done
-[ "$(grep -c ' word ' words)" -ge 8 ] || fail "few words: $(cat words)"
 
 # Without the file nobody promises anything.
 unset GPURT_HOST_WORDS

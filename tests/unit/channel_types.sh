@@ -12,6 +12,7 @@ cat >right.c <<'END'
 #include <gpurt/broadcast.h>
 #include <gpurt/channel.h>
 #include <gpurt/device.h>
+#include <gpurt/hostchannel.h>
 #include <gpurt/unbounded.h>
 #ifndef CAPACITY
 #define CAPACITY 64
@@ -26,10 +27,14 @@ GPURT_CHANNEL(orders, struct order, CAPACITY);
 GPURT_BROADCAST(news, struct order, CAPACITY);
 GPURT_BROADCAST(words, uint32_t, 8);
 GPURT_UNBOUNDED(backlog, struct order);
+GPURT_TO_DEVICE(asks, struct order, CAPACITY);
+GPURT_TO_HOST(told, struct order, CAPACITY);
 struct args {
     orders_t orders;
     backlog_t backlog;
     news_t news;
+    asks_t asks;
+    told_t told;
     uint32_t *sum;
 };
 
@@ -77,12 +82,15 @@ GPURT_KERNEL(k, struct args, p)
     if (gpurt_fetch(&p->backlog, &got) == GPURT_OK && gpurt_fetch_for(&p->backlog, &got, 1000) == GPURT_OK &&
         gpurt_try_fetch(&p->backlog, &got) == GPURT_OK)
         *p->sum += 1000 * got.pieces;
+    if (gpurt_host_receive(&p->asks, &got) == GPURT_OK && gpurt_host_send(&p->told, &got) == GPURT_OK)
+        (void)gpurt_host_close(&p->told);
 }
 
 #if !GPURT_ON_CUDA
 #include <gpurt/broadcasts.h>
 #include <gpurt/channels.h>
 #include <gpurt/gpurt.h>
+#include <gpurt/hostchannels.h>
 #include <gpurt/unboundeds.h>
 #include <stdio.h>
 
@@ -90,6 +98,7 @@ int main(void)
 {
     gpurt_launch_t launch = {{1, 1, 1}, {32, 1, 1}, {0, 0, 0}, 0, false, 0};
     gpurt_channel_status_t status;
+    struct order order = {9, 10};
     gpurt_error_t err;
     struct args args;
     gpurt_heap_t heap;
@@ -100,7 +109,10 @@ int main(void)
     if (gpurt_open(NULL, &rt, &err) || gpurt_make_channel(rt, &args.orders, NULL, &err) ||
         gpurt_make_broadcast(rt, &args.news, NULL, &err) || gpurt_heap_create(rt, NULL, &heap, &err) ||
         gpurt_make_unbounded(rt, &args.backlog, &heap, NULL, &err) ||
+        gpurt_make_hostchannel(rt, &args.asks, NULL, &err) || gpurt_make_hostchannel(rt, &args.told, NULL, &err) ||
+        gpurt_device_send(rt, &args.asks, &order, 0, NULL, &err) ||
         gpurt_launch(rt, &launch, k, &args, &err) || gpurt_sync(rt, &err) ||
+        gpurt_device_receive(rt, &args.told, &order, 0, &err) || order.pieces != 10 ||
         gpurt_channel_status(rt, &args.orders.channel, &status, &err)) {
         fprintf(stderr, "%s\n", err.text);
         return 1;
@@ -108,6 +120,7 @@ int main(void)
     printf("%u, %s, %u slots of %u bytes\n", sum, status.name, status.capacity, status.bytes);
     if (gpurt_channel_destroy(rt, &args.orders.channel, &err) ||
         gpurt_broadcast_destroy(rt, &args.news.broadcast, &err) ||
+        gpurt_hostchannel_destroy(rt, &args.asks.channel, &err) ||
         gpurt_unbounded_destroy(rt, &args.backlog.unbounded, &err) || gpurt_close(rt, &err))
         return 1;
     return 0;
@@ -138,11 +151,13 @@ for compiler in "${@:2}"; do
     refused "$type" WRONG '(void)gpurt_send(&p->orders, &word)'
     refused "$type" WRONG '(void)gpurt_publish(&p->news, &word)'
     refused "$type" WRONG '(void)gpurt_post(&p->backlog, &word)'
+    refused "$type" WRONG '(void)gpurt_host_send(&p->told, &word)'
     [[ $compiler != *nvcc ]] || continue # which takes seconds
     refused "$type" WRONG '(void)gpurt_try_send(&p->orders, &other)'
     refused "$type" WRONG '(void)gpurt_receive(&p->orders, &word)'
     refused "$type" WRONG '(void)gpurt_receive_many(&p->orders, &other, 1, &done)'
     refused "$type" WRONG '(void)gpurt_reader_read(&r, &other)'
+    refused 'other end of the channel' WRONG '(void)gpurt_host_receive(&p->told, &got)'
     refused "$type" WRONG '(void)gpurt_reader_join(&p->news, &wrong)'
     refused 'capacity is a power of two' CAPACITY 12
     refused 'capacity is a power of two' CAPACITY 0

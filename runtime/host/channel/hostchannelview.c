@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The class of objects "hostchannel": which way, how full, what was sent and dropped, who waits. */
+#define GPURT_NO_POINTS /* host code: no schedule is explored here */
+
+#include "hostend.h"
+#include "watch.h"
+
+enum {
+    NAME,
+    WAY,
+    STATE,
+    POLICY,
+    CAPACITY,
+    DEPTH,
+    BYTES,
+    SENT,
+    RECEIVED,
+    DROPPED,
+    REFUSED,
+    CANCELLED,
+    LATE,
+    SENDING,
+    RECEIVING,
+    HOST_WAITING,
+    LOOKS,
+    FIELDS
+};
+static const gpurt_field_t fields[FIELDS] = {
+    [NAME] = GPURT_FIELD("name", TEXT),
+    [WAY] = GPURT_FIELD("way", STATE, .words = "none,to_device,to_host"),
+    [STATE] = GPURT_FIELD("state", STATE, .words = "open,closed"),
+    [POLICY] = GPURT_FIELD("policy", STATE, .words = "block,fail,drop_newest"),
+    [CAPACITY] = GPURT_FIELD("capacity", LIMIT),
+    [DEPTH] = GPURT_FIELD("depth", GAUGE, .of = "capacity"),
+    [BYTES] = GPURT_FIELD("message", LIMIT, .unit = "B"),
+    [SENT] = GPURT_FIELD("sent", COUNTER),
+    [RECEIVED] = GPURT_FIELD("received", COUNTER),
+    [DROPPED] = GPURT_FIELD("dropped", COUNTER, .flags = GPURT_FIELD_TROUBLE),
+    [REFUSED] = GPURT_FIELD("refused", COUNTER),
+    [CANCELLED] = GPURT_FIELD("cancelled", COUNTER),
+    [LATE] = GPURT_FIELD("timed_out", COUNTER),
+    [SENDING] = GPURT_FIELD("senders_waiting", GAUGE),
+    [RECEIVING] = GPURT_FIELD("receivers_waiting", GAUGE),
+    [HOST_WAITING] = GPURT_FIELD("host_waiting", GAUGE),
+    [LOOKS] = GPURT_FIELD("looks", COUNTER),
+};
+
+static bool hostchannel_look(gpurt_viewer_t *v, const void *object, bool due,
+                             uint64_t *values)
+{
+    const gpurt_hostchannel_t *c = object;
+    gpurt_hostchannel_words_t w;
+    gpurt_hostchannel_tally_t host;
+    gpurt_channel_counts_t n;
+
+    (void)due;
+    if (!gpurt_viewer_fetch(v, &w, c->words, sizeof w))
+        return false;
+    host = gpurt_hostend_tally(c);
+    w.desk.name[sizeof w.desk.name - 1] = 0;
+    n = gpurt_hostchannel_count(c, &w, &host);
+    values[NAME] = gpurt_watch_text(v, w.desk.name);
+    values[WAY] = c->way;
+    values[STATE] = host.xclosed ? (uint32_t)GPURT_CHANNEL_SHUT : w.desk.xstate;
+    values[POLICY] = c->policy;
+    values[CAPACITY] = c->capacity;
+    values[DEPTH] = n.depth;
+    values[BYTES] = c->bytes;
+    values[SENT] = n.sent;
+    values[RECEIVED] = n.received;
+    values[DROPPED] = n.dropped;
+    values[REFUSED] = w.desk.xrefused + host.xrefused;
+    values[CANCELLED] = w.desk.xcancelled;
+    values[LATE] = w.desk.xlate + host.xlate;
+    values[SENDING] = w.desk.xsending;
+    values[RECEIVING] = w.desk.xreceiving;
+    values[HOST_WAITING] = host.xwaiting;
+    values[LOOKS] = w.xlooks;
+    return true;
+}
+
+GPURT_CLASS_DECLARE(hostchannel, hostchannels, fields, hostchannel_look);
