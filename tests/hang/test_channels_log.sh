@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Channels as objects of the log: live, as JSON, full with senders that wait; as text when they have ended.
-# Broadcasts, rings of segments and unbounded channels likewise, when they have ended.
+# Broadcasts, rings of segments, unbounded channels and those of the host likewise, when they have ended.
 # Arguments: folder of the programs, the program that hangs over two channels, the example of each.
 set -euo pipefail
-bin=$1 app=$2 stages=$3 ticker=$4 hail=$5 tree=$6
+bin=$1 app=$2 stages=$3 ticker=$4 hail=$5 tree=$6 clerk=$7
 root=$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../..
 # shellcheck source=tests/scratch.sh
 . "$root/tests/scratch.sh"
@@ -48,3 +48,10 @@ GPURT_HEAP_VIEW=20 "$bin/gpurt-record" -q -o tree.gplog -- "$tree" 8 >/dev/null
 "$bin/gpurt-log" cat tree.gplog >tree.txt
 text='unbounded 1: name nodes, state closed, policy fail, segments most 16384, segments 1, memory 1040 B, depth 0, message 8 B, sent 511, received 511, dropped 0'
 grep -qF -- "$text" tree.txt || fail "no '$text' in $(cat tree.txt)"
+
+GPURT_HEAP_VIEW=20 "$bin/gpurt-record" -q -o clerk.gplog -- "$clerk" 300 >/dev/null
+"$bin/gpurt-log" cat clerk.gplog >clerk.txt
+for text in 'hostchannel 1: name requests, way to_device, state closed, policy block, capacity 64, depth 0, message 8 B, sent 300, received 300, dropped 0' \
+    'hostchannel 2: name replies, way to_host, state closed, policy block, capacity 64, depth 0, message 8 B, sent 300, received 300, dropped 0'; do
+    grep -qF -- "$text" clerk.txt || fail "no '$text' in $(cat clerk.txt)"
+done
