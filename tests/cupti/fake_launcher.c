@@ -4,6 +4,7 @@
 #include "fake_launcher.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,8 +14,32 @@
 #undef cuStreamBeginCapture
 #undef cuStreamDestroy
 
-fake_launcher_t fake_launcher;
-static int captures; /* open */
+/* Of its calls, so far; all under the lock, as what streams point to. */
+static struct {
+    pthread_mutex_t lock;
+    int questions, spoilt, captures; /* spoilt: asked while a stream was captured */
+} fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static void enter(void)
+{
+    pthread_mutex_lock(&fake.lock);
+}
+
+static CUresult leave(CUresult result)
+{
+    pthread_mutex_unlock(&fake.lock);
+    return result;
+}
+
+fake_questions_t fake_launcher_questions(void)
+{
+    fake_questions_t q;
+
+    enter();
+    q = (fake_questions_t){fake.questions, fake.spoilt};
+    leave(CUDA_SUCCESS);
+    return q;
+}
 
 int fake_launcher_start(void)
 {
@@ -31,8 +56,8 @@ int fake_launcher_start(void)
 
 static CUresult launched(const void *function)
 {
-    fake_launcher.launches++;
-    return function ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+    enter();
+    return leave(function ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE);
 }
 
 #define KERNEL(name_, ...)                                                           \
@@ -77,13 +102,13 @@ CUresult cuCtxSynchronize(void)
 
 CUresult cuCtxGetCurrent(CUcontext *context)
 {
-    *context = (CUcontext)&fake_launcher;
+    *context = (CUcontext)(void *)&fake;
     return CUDA_SUCCESS;
 }
 
 CUresult cuCtxSetCurrent(CUcontext context)
 {
-    return context == (CUcontext)&fake_launcher ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
+    return context == (CUcontext)(void *)&fake ? CUDA_SUCCESS : CUDA_ERROR_INVALID_CONTEXT;
 }
 
 CUresult cuCtxGetDevice(CUdevice *device)
@@ -118,15 +143,14 @@ CUresult cuStreamQuery(CUstream stream)
 {
     const fake_stream_t *s = (const void *)stream;
 
-    fake_launcher.questions++;
-    fake_launcher.spoilt += captures > 0;
-    if (!s)
-        return CUDA_SUCCESS;
-    if (s->gone) {
+    enter();
+    fake.questions++;
+    fake.spoilt += fake.captures > 0;
+    if (s && s->gone) {
         fprintf(stderr, "fake_launcher: a stream that is gone was asked about\n");
         abort();
     }
-    return s->busy ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
+    return leave(s && s->busy ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
 }
 
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
@@ -137,37 +161,41 @@ CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode)
 
 CUresult cuStreamDestroy_v2(CUstream stream)
 {
+    enter();
     ((fake_stream_t *)(void *)stream)->gone = 1;
-    return CUDA_SUCCESS;
+    return leave(CUDA_SUCCESS);
 }
 
 CUresult cuStreamBeginCapture_v2(CUstream stream, CUstreamCaptureMode mode)
 {
     (void)mode;
+    enter();
     ((fake_stream_t *)(void *)stream)->captures = 1;
-    captures++;
-    return CUDA_SUCCESS;
+    fake.captures++;
+    return leave(CUDA_SUCCESS);
 }
 
 CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph)
 {
     fake_stream_t *s = (fake_stream_t *)(void *)stream;
 
-    if (!s->captures)
-        return CUDA_ERROR_ILLEGAL_STATE;
-    s->captures = 0;
-    captures--;
     *graph = NULL;
-    return CUDA_SUCCESS;
+    enter();
+    if (!s->captures)
+        return leave(CUDA_ERROR_ILLEGAL_STATE);
+    s->captures = 0;
+    fake.captures--;
+    return leave(CUDA_SUCCESS);
 }
 
 CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
 {
     const fake_stream_t *s = (const void *)stream;
 
+    enter();
     *status =
         s && s->captures ? CU_STREAM_CAPTURE_STATUS_ACTIVE : CU_STREAM_CAPTURE_STATUS_NONE;
-    return CUDA_SUCCESS;
+    return leave(CUDA_SUCCESS);
 }
 
 /* As the driver names what it has. */

@@ -14,11 +14,11 @@ typedef struct fake_stream {
     int busy, captures, gone; /* gone: a question about it ends the program */
 } fake_stream_t;
 
-/* Of its calls, so far. */
-typedef struct fake_launcher {
-    int launches, questions, spoilt; /* spoilt: questions while a stream was captured */
-} fake_launcher_t;
-extern fake_launcher_t fake_launcher;
+/* About streams, so far. */
+typedef struct fake_questions {
+    int all, spoilt; /* spoilt: while a stream was captured */
+} fake_questions_t;
+fake_questions_t fake_launcher_questions(void);
 
 /* As the driver starts: loads what CUDA_INJECTION64_PATH names. Returns: whether there is one. */
 int fake_launcher_start(void);
