@@ -209,6 +209,28 @@ GPURT_TASK(regret, t, run)
         t->board->cancelled = gpurt_task_cancel(run, t->board->victim);
 }
 
+GPURT_TASK(holds, t, run)
+{
+    gpurt_status_t st = GPURT_OK;
+    uint32_t note = 0;
+
+    if (gpurt_lane() == 3) {
+        st = gpurt_receive(&t->desk->notes, &note);
+    } else if (gpurt_lane() == 7) {
+        st = gpurt_mutex_lock(&t->desk->mutex);
+        if (!t->note)
+            GPURT_PANIC("it holds a mutex");
+        (void)gpurt_send(&t->desk->notes, &t->note);
+        (void)gpurt_mutex_unlock(&t->desk->mutex);
+    }
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    note = gpurt_shfl_u32(GPURT_FULL_MASK, note, 3);
+    if (gpurt_any(GPURT_FULL_MASK, st == GPURT_E_OWNER_DIED))
+        gpurt_task_result(run, 1ull << 32 | note);
+    else
+        gpurt_task_result(run, note);
+}
+
 GPURT_EXECUTOR(task_tests, TASK_TESTS)
 
 GPURT_KERNEL(taskring_unread, struct taskring_args, p)

@@ -3,6 +3,8 @@
 #ifndef GPURT_TESTS_TASK_KERNELS_H
 #define GPURT_TESTS_TASK_KERNELS_H
 
+#include <gpurt/channel.h>
+#include <gpurt/mutex.h>
 #include <gpurt/task.h>
 
 enum {
@@ -62,11 +64,26 @@ struct task_left_args {
     uint32_t left, state;
 };
 
+GPURT_CHANNEL(task_notes, uint32_t, 4);
+
+/* Zeroed, but for the channel. Owner: the test. */
+typedef struct task_desk {
+    gpurt_mutex_t mutex;
+    task_notes_t notes;
+} task_desk_t;
+
+struct task_holds_args {
+    task_desk_t *desk;
+    uint32_t note; /* 0: it panics */
+};
+
 /* mark: checks what it waits for. gated: the same, once the gate is open. fan: spawns marks. graph:
  * spawns them with edges. fib: children, and a second run when they have ended. yields: waits for
  * nothing, `count` times. hoard: spawns `state` sharers, which run on until two blocks have run one, or
  * `left` times. regret: a task, and behind it one that an urgent one cancels, which the first has spawned.
- * leaves: spawns a mark, and panics while an idle warp of its block is about to take that. */
+ * leaves: spawns a mark, and panics while an idle warp of its block is about to take that.
+ * holds: one lane sends a note, or panics, while it holds the mutex and another lane receives; the
+ * result is the note, and above it whether the owner before died. */
 #define TASK_TESTS(TASK)                \
     TASK(mark, struct task_mark_args)   \
     TASK(gated, struct task_mark_args)  \
@@ -77,7 +94,8 @@ struct task_left_args {
     TASK(hoard, struct task_left_args)  \
     TASK(sharer, struct task_left_args) \
     TASK(regret, struct task_left_args) \
-    TASK(leaves, struct task_mark_args)
+    TASK(leaves, struct task_mark_args) \
+    TASK(holds, struct task_holds_args)
 
 GPURT_EXECUTOR_DECLARE(task_tests, TASK_TESTS);
 

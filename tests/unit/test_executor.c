@@ -3,6 +3,8 @@
  * finds no room, fails, panics or is cancelled is told, and everything else goes on. */
 #include "../executor_stage.h"
 
+#include <gpurt/channels.h>
+
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -428,6 +430,33 @@ static void a_panic_loses_nothing_in_hands(void)
     board_free();
 }
 
+/* The next one is told of the mutex, and gets the note that the dead receiver waited for. */
+static void a_panic_lets_go_of_what_it_held(void)
+{
+    gpurt_executor_t x = executor_open(BLOCKS, 64);
+    static const uint64_t told[] = {0, 1ull << 32 | 5, 6};
+    task_desk_t *desk;
+    void *memory;
+
+    must(gpurt_host_create(rt, sizeof *desk, &memory, &err));
+    memset(memory, 0, sizeof *desk);
+    desk = memory;
+    must(gpurt_make_channel(rt, &desk->notes, NULL, &err));
+    for (uint32_t i = 0; i < 3; i++) {
+        struct task_holds_args a = {.desk = desk, .note = i ? 4 + i : 0};
+        gpurt_submitted_t task;
+        uint64_t value = 0;
+
+        must(gpurt_executor_submit(rt, x, holds, &a, 1, 0, &task, &err));
+        CHECK_EQ(wait_of(x, task, &value), i ? GPURT_OK : GPURT_E_PANIC);
+        CHECK_EQ(value, told[i]);
+    }
+    must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    CHECK_EQ(gpurt_executor_close(rt, x, NULL, &err), GPURT_E_PANIC);
+    must(gpurt_channel_destroy(rt, &desk->notes.channel, &err));
+    must(gpurt_host_destroy(rt, desk));
+}
+
 static void without_blocks_nobody_waits(void)
 {
     gpurt_executor_t x = executor_open(1, 64);
@@ -532,6 +561,7 @@ int main(int argc, char **argv)
     it_rests_between_tasks();
     a_panic_loses_nothing();
     a_panic_loses_nothing_in_hands();
+    a_panic_lets_go_of_what_it_held();
     without_blocks_nobody_waits();
     if (!seeded)
         idle_takes_no_time();
