@@ -84,7 +84,6 @@ int main(int argc, char **argv)
     gpurt_error_t err = {0};
     uint64_t primes = 0;
     gpurt_t *rt;
-
     if (gpurt_open(NULL, &rt, &err) || gpurt_mem_create(rt, 4, (void **)&f.xdone, &err) ||
         gpurt_fill(rt, 0, f.xdone, 0, 4, &err) ||
         gpurt_make_hostchannel(rt, &f.requests, NULL, &err) ||
@@ -92,7 +91,8 @@ int main(int argc, char **argv)
         gpurt_launch(rt, &launch, answer, &f, &err) ||
         ask_all(rt, &f, count, &primes, &err) || gpurt_sync(rt, &err) ||
         gpurt_hostchannel_destroy(rt, &f.requests.channel, &err) ||
-        gpurt_hostchannel_destroy(rt, &f.replies.channel, &err) || gpurt_close(rt, &err))
+        gpurt_hostchannel_destroy(rt, &f.replies.channel, &err) ||
+        gpurt_mem_destroy(rt, f.xdone) || gpurt_close(rt, &err))
         return fprintf(stderr, "clerk: %s\n", err.text), 1;
     printf("clerk: %llu primes below %u\n", (unsigned long long)primes, count * STEP);
     return 0;

@@ -103,7 +103,8 @@ GPURT_DEV bool gpurt_hostchannel_peek(const gpurt_hostchannel_t *c,
 /* Raises the limit. A lane alone reads the slot of a small message, and the host's word at last: the
  * message comes with the first read that finds it. Others read the word.
  * Returns: whether the host has closed the channel, and lanes have drawn all that it sent. Context:
- * entered. relaxed: acquired behind it */
+ * entered. relaxed: acquired behind it; what is stored is for who enters next, and for a viewer that
+ * looks beside */
 GPURT_DEV bool gpurt_hostchannel_look(const gpurt_hostchannel_t *c, uint32_t reads,
                                       bool peeks, gpurt_hostchannel_drawn_t *d)
 {
@@ -111,10 +112,10 @@ GPURT_DEV bool gpurt_hostchannel_look(const gpurt_hostchannel_t *c, uint32_t rea
     const uint32_t room = c->way == GPURT_TO_HOST ? c->capacity : 0;
     uint32_t told = 0, more = 0;
 
-    w->xlooks++;
+    gpurt_store_relaxed_dev_u64(&w->xlooks, w->xlooks + 1);
     while (reads-- > 0 && more == 0 && !(told & GPURT_HOSTCHANNEL_CLOSED)) {
         if (peeks && gpurt_hostchannel_peek(c, d)) {
-            w->limit = w->next + 1;
+            gpurt_store_relaxed_dev_u64(&w->limit, w->next + 1);
             return false;
         }
         if (peeks && reads > 0)
@@ -124,7 +125,7 @@ GPURT_DEV bool gpurt_hostchannel_look(const gpurt_hostchannel_t *c, uint32_t rea
     }
     if (more || (told & GPURT_HOSTCHANNEL_CLOSED))
         gpurt_acquire_behind_sys_u32(&c->side->xtold, 1); /* HW2.acq */
-    w->limit = w->next + more;
+    gpurt_store_relaxed_dev_u64(&w->limit, w->next + more);
     return !more && (told & GPURT_HOSTCHANNEL_CLOSED);
 }
 
@@ -153,7 +154,7 @@ GPURT_DEV int32_t gpurt_hostchannel_draw(const gpurt_hostchannel_call_t *call, u
 
         d->t.count = there < n ? (uint32_t)there : n;
         d->t.first = w->next;
-        w->next += d->t.count;
+        gpurt_store_relaxed_dev_u64(&w->next, w->next + d->t.count);
         answer = GPURT_CHANNEL_GO;
     }
     gpurt_hostchannel_exit(w);
