@@ -8,6 +8,7 @@
 #include "inflight.h"
 #include "launches.h"
 #include "outlet.h"
+#include "runninglook.h"
 #include "sampling.h"
 #include "translate.h"
 #include "trouble.h"
@@ -61,7 +62,7 @@ static void buffer_read(int index)
     const cupti_api_t *api = intake.translate.api;
     uint8_t *memory = pool_memory(intake.pool, index);
     size_t valid = intake.pool->entries[index].valid;
-    const bool running = inflight_is_on();
+    const bool running = runninglook_is_on();
     uint64_t now = gpurt_real_ns();
     CUpti_Activity *record = NULL;
 

@@ -6,6 +6,7 @@
 #include "counted.h"
 #include "hooked.h"
 #include "inflight.h"
+#include "runninglook.h"
 #include "trouble.h"
 #include "wanted.h"
 
@@ -33,10 +34,9 @@ static bool has_records(uint32_t wanted)
 uint32_t launchwords_begin(uint32_t wanted)
 {
     const uint32_t run = bits_of(WANTED_RUNNING), count = bits_of(WANTED_COUNTED);
-    const bool running = (wanted & run) && inflight_start(),
+    const bool running = (wanted & run) && runninglook_start(),
                counted = (wanted & count) && counted_start(),
                hooks = running && !has_records(wanted);
-
     if (hooks)
         callers_begin(NULL);
     if ((hooks || counted) && hooked_start(hooks, counted)) {
@@ -67,7 +67,7 @@ void launchwords_want(const cupti_api_t *api, CUpti_SubscriberHandle subscriber,
 void launchwords_stop(void)
 {
     hooked_stop();
-    inflight_stop();
+    runninglook_stop();
     counted_stop();
 }
 

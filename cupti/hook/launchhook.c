@@ -160,8 +160,8 @@ static uint32_t launch_tell(const launchcall_t *call, CUfunction function)
 
 static CUresult launch_end(uint32_t launch, CUfunction function, CUresult result)
 {
-    if (launch && result != CUDA_SUCCESS)
-        told()->failed(launch, function);
+    if (launch)
+        told()->launched(launch, function, result);
     return result;
 }
 
@@ -226,25 +226,37 @@ KERNEL_EX(cuLaunchKernelEx_ptsz, true)
 GRAPH(cuGraphLaunch, false)
 GRAPH(cuGraphLaunch_ptsz, true)
 
-static CUresult wait_end(CUresult result, CUstream stream, bool per_thread, bool whole)
+static uint32_t wait_begin(void)
+{
+    const launchhook_client_t *c = told();
+
+    return c ? c->waits() : 0;
+}
+
+static CUresult wait_end(CUresult result, CUstream stream, bool per_thread, bool whole,
+                         uint32_t before)
 {
     const launchhook_client_t *c = told();
 
     if (c && result == CUDA_SUCCESS)
-        c->waited(stream, per_thread, whole);
+        c->waited(stream, per_thread, whole, before);
     return result;
 }
 
-#define WAIT(name_, own_)                                            \
-    HOOK(name_, (CUstream stream))                                   \
-    {                                                                \
-        return wait_end(ONWARD(name_)(stream), stream, own_, false); \
+#define WAIT(name_, own_)                                                    \
+    HOOK(name_, (CUstream stream))                                           \
+    {                                                                        \
+        const uint32_t before = wait_begin();                                \
+                                                                             \
+        return wait_end(ONWARD(name_)(stream), stream, own_, false, before); \
     }
 WAIT(cuStreamSynchronize, false)
 WAIT(cuStreamSynchronize_ptsz, true)
 HOOK(cuCtxSynchronize, (void))
 {
-    return wait_end(ONWARD(cuCtxSynchronize)(), NULL, false, true);
+    const uint32_t before = wait_begin();
+
+    return wait_end(ONWARD(cuCtxSynchronize)(), NULL, false, true, before);
 }
 /* Of a context that is named, maybe not the current one: nothing follows for others. */
 HOOK(cuCtxSynchronize_v2, (CUcontext context))
@@ -440,14 +452,16 @@ static void *dlsym_driver(void *handle, const char *name)
     return theirs ? by_symbol(name, theirs) : NULL;
 }
 
-/* What RTLD_NEXT means depends on who calls, which the C library sees by the address to return to:
- * so that must be a jump, and is one where this file is optimised (test_launchhook). */
+/* What RTLD_NEXT and RTLD_DEFAULT mean depends on who calls, which the C library sees by the address
+ * to return to: so that must be a jump, and is one where this file is optimised (test_hook). By
+ * RTLD_DEFAULT ours is found anyway, where the driver is in the scope of all. */
 EXPORT void *hook_dlsym(void *handle, const char *name) __asm__("dlsym");
 void *hook_dlsym(void *handle, const char *name)
 {
     dlsym_t go = real_dlsym();
 
-    if (name && name[0] == 'c' && name[1] == 'u' && handle != RTLD_NEXT)
+    if (name && name[0] == 'c' && name[1] == 'u' && handle != RTLD_NEXT &&
+        handle != RTLD_DEFAULT)
         return dlsym_driver(handle, name);
     return go(handle, name);
 }

@@ -27,11 +27,14 @@ typedef struct launchcall {
 /* What is told. Context of all: the program's thread, inside of its call; none may call what is
  * hooked. */
 typedef struct launchhook_client {
-    /* Before a launch; function NULL: of a graph. Returns: what `failed` is to get, 0: nothing. */
+    /* Before a launch; function NULL: of a graph. Returns: what `launched` is to get as the driver
+     * has answered, 0: nothing. */
     uint32_t (*launches)(const launchcall_t *call, CUfunction function);
-    void (*failed)(uint32_t launch, CUfunction function);
+    void (*launched)(uint32_t launch, CUfunction function, CUresult result);
+    /* Before the host waits. Returns: what `waited` is to get. */
+    uint32_t (*waits)(void);
     /* The host has waited for a stream; whole: for the current context. */
-    void (*waited)(CUstream stream, bool per_thread, bool whole);
+    void (*waited)(CUstream stream, bool per_thread, bool whole, uint32_t before);
     /* Before one ends. context NULL: some contexts. */
     void (*stream_ends)(CUstream stream);
     void (*context_ends)(CUcontext context);

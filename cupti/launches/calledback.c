@@ -28,15 +28,19 @@ static bool has_failed(const CUpti_CallbackData *call)
            *(const CUresult *)call->functionReturnValue != CUDA_SUCCESS;
 }
 
-/* The host has waited for all that it launched before. */
-static void waited(CUpti_CallbackId id, const CUpti_CallbackData *call)
+/* The host waits for all that was launched before. CUPTI keeps a word from the one site to the
+ * other. */
+static void wait_told(CUpti_CallbackId id, const CUpti_CallbackData *call)
 {
     const cuStreamSynchronize_params *p = call->functionParams;
     const bool whole = id == CUPTI_DRIVER_TRACE_CBID_cuCtxSynchronize;
 
-    inflight_waited(call->context, whole ? NULL : p->hStream,
-                    id == CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz, whole,
-                    call->correlationId);
+    if (call->callbackSite == CUPTI_API_ENTER)
+        *call->correlationData = inflight_now();
+    else if (!has_failed(call))
+        inflight_waited(call->context, whole ? NULL : p->hStream,
+                        id == CUPTI_DRIVER_TRACE_CBID_cuStreamSynchronize_ptsz, whole,
+                        (uint32_t)*call->correlationData);
 }
 
 static uint32_t device_of(CUcontext context)
@@ -69,16 +73,19 @@ static launchname_t *name_of(const launchcall_t *told, const CUpti_CallbackData 
 
 static void launch_told(const launchcall_t *told, const CUpti_CallbackData *call)
 {
-    const bool enters = call->callbackSite == CUPTI_API_ENTER;
+    const bool enters = call->callbackSite == CUPTI_API_ENTER,
+               fails = !enters && has_failed(call);
 
-    if (!enters && !has_failed(call))
-        return;
-    if (counted_is_on())
+    if (counted_is_on() && (enters || fails))
         counted_add(name_of(told, call), enters ? 1 : -1);
-    if (calledback.running && enters)
+    if (!calledback.running)
+        return;
+    if (enters)
         runs(told, call);
-    else if (calledback.running)
+    else if (fails)
         inflight_fails(call->correlationId);
+    else
+        inflight_made(call->correlationId);
 }
 
 void calledback_told(CUpti_CallbackId id, const CUpti_CallbackData *call)
@@ -89,9 +96,8 @@ void calledback_told(CUpti_CallbackId id, const CUpti_CallbackData *call)
         return;
     if (launchcall_read(id, call->functionParams, &told))
         launch_told(&told, call);
-    else if (is_wait(id) && calledback.running && call->callbackSite != CUPTI_API_ENTER &&
-             !has_failed(call))
-        waited(id, call);
+    else if (is_wait(id) && calledback.running)
+        wait_told(id, call);
 }
 
 bool calledback_watch(const cupti_api_t *api, CUpti_SubscriberHandle subscriber,

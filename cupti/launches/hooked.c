@@ -33,7 +33,7 @@ static struct {
     CUresult (*kernel_name)(const char **name, CUkernel kernel);
     bool on, running, counted; /* all fixed by start */
     uint32_t xleft;            /* a forked child; written by: it */
-    uint32_t xnumber;          /* launches so far; written by: any thread (adds) */
+    uint32_t xnumber;          /* launches that began; written by: any thread (adds) */
     uint32_t xera;             /* one more when code goes; written by: any thread (adds) */
     uint32_t xseen;            /* of `seen`; written by: any thread (adds) */
     uint64_t xplaces[PLACES];  /* of seen_t, by function; written by: any thread */
@@ -101,11 +101,6 @@ static bool has_left(void)
     return gpurt_load_relaxed_dev_u32(&hooked.xleft); /* relaxed: of this very thread */
 }
 
-static uint32_t last_number(void)
-{
-    return gpurt_load_relaxed_dev_u32(&hooked.xnumber); /* relaxed: a count */
-}
-
 static uint32_t next_number(void)
 {
     const uint32_t number =
@@ -149,18 +144,22 @@ static uint32_t launches(const launchcall_t *call, CUfunction function)
     return launch.number;
 }
 
-static void failed(uint32_t launch, CUfunction function)
+static void launched(uint32_t launch, CUfunction function, CUresult result)
 {
-    if (hooked.counted)
+    const bool failed = result != CUDA_SUCCESS;
+
+    if (failed && hooked.counted)
         counted_add(name_of(function), -1);
-    if (hooked.running)
+    if (failed && hooked.running)
         inflight_fails(launch);
+    else if (hooked.running)
+        inflight_made(launch);
 }
 
-static void waited(CUstream stream, bool per_thread, bool whole)
+static void waited(CUstream stream, bool per_thread, bool whole, uint32_t before)
 {
     if (hooked.running && !has_left())
-        inflight_waited(context_now(), stream, per_thread, whole, last_number());
+        inflight_waited(context_now(), stream, per_thread, whole, before);
 }
 
 static void stream_ends(CUstream stream)
@@ -191,7 +190,8 @@ static void code_goes(void)
 }
 
 static const launchhook_client_t client = {.launches = launches,
-                                           .failed = failed,
+                                           .launched = launched,
+                                           .waits = inflight_now,
                                            .waited = waited,
                                            .stream_ends = stream_ends,
                                            .context_ends = context_ends,
@@ -221,7 +221,7 @@ bool hooked_start(bool running, bool counted)
     FIND(function_name, "cuFuncGetName");
     FIND(kernel_name, "cuKernelGetName");
     if (!hooked.context_get || !hooked.context_device ||
-        !streamends_start(find, last_number, running))
+        (!hooked.function_name && !hooked.kernel_name) || !streamends_start(find, running))
         return false;
     hooked.running = running;
     hooked.counted = counted;

@@ -13,7 +13,7 @@
 
 enum {
     LOOK_MS = 125,
-    ASK_MS = 250, /* before inflight.c tells of it */
+    ASK_MS = 250, /* before runninglook.c tells of it */
     STREAMS = 64, /* that are asked about in one look */
     HOLD_S = 1,
     STOP_MS = 500
@@ -26,9 +26,9 @@ static struct {
     CUresult (*capture_mode)(CUstreamCaptureMode *mode);
     CUresult (*is_capturing)(CUstream stream, CUstreamCaptureStatus *status);
     CUresult (*is_capturing_own)(CUstream stream, CUstreamCaptureStatus *status);
-    uint32_t (*last)(void); /* all fixed by start */
-    uint32_t xowned;        /* streams of a thread's own were met; written by: any thread */
-    bool owned_told;        /* the asker's */
+    /* all fixed by start */
+    uint32_t xowned;      /* streams of a thread's own were met; written by: any thread */
+    bool owned_told;      /* the asker's */
     uint32_t xcaptures;   /* open; written by: any thread of the program, under the lock */
     pthread_mutex_t lock; /* held while the driver is asked */
     duty_t asker;
@@ -54,7 +54,7 @@ void streamends_drop(const inflight_key_t *streams)
     bool held;
 
     hold(&held);
-    inflight_drop(streams, streamends.last());
+    inflight_drop(streams);
     let_go(held);
 }
 
@@ -96,15 +96,23 @@ bool streamends_answers(CUstream stream, bool per_thread)
 
 /* ---- the thread ---------------------------------------------------------------------- */
 
-/* What was launched before the question has ended when nothing is left. One that was launched since
- * may have been counted in: it is the older ones that are dropped. */
+/* A capture that nobody told of: it says nothing of what was launched. */
+static bool is_captured(CUresult result)
+{
+    return result >= CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED &&
+           result <= CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD;
+}
+
+/* What was made before the question has ended when nothing is left, or when its context is gone. */
 static void ask(const inflight_key_t *key)
 {
-    const uint32_t last = streamends.last();
+    const uint32_t before = inflight_now();
+    CUresult result = streamends.context_set(key->context);
 
-    if (streamends.context_set(key->context) != CUDA_SUCCESS ||
-        streamends.query((CUstream)(uintptr_t)key->stream) != CUDA_ERROR_NOT_READY)
-        inflight_drop(key, last);
+    if (result == CUDA_SUCCESS)
+        result = streamends.query((CUstream)(uintptr_t)key->stream);
+    if (result != CUDA_ERROR_NOT_READY && !is_captured(result))
+        inflight_emptied(key, before);
 }
 
 /* The list is made under the lock: what ends later is asked about before it does. */
@@ -150,9 +158,8 @@ static void asker_run(duty_t *duty)
         memcpy(&streamends.to_, &at_, sizeof streamends.to_); \
     } while (0)
 
-bool streamends_start(launchhook_find_t find, uint32_t (*last)(void), bool asks)
+bool streamends_start(launchhook_find_t find, bool asks)
 {
-    streamends.last = last;
     FIND(query, "cuStreamQuery");
     FIND(context_set, "cuCtxSetCurrent");
     FIND(capture_mode, "cuThreadExchangeStreamCaptureMode");

@@ -11,9 +11,9 @@
 #include "inflight.h"
 #include "launchhook.h"
 
-/* last: the newest launch's number, so far; asks: else captures alone are known. Returns: false: the
- * driver lacks a call. Context: once, before the hook tells. */
-bool streamends_start(launchhook_find_t find, uint32_t (*last)(void), bool asks);
+/* asks: else captures alone are known. Returns: false: the driver lacks a call. Context: once, before
+ * the hook tells. */
+bool streamends_start(launchhook_find_t find, bool asks);
 
 /* What was launched there is neither watched nor asked about any more. Context: any thread of the
  * program. */

@@ -3,8 +3,8 @@
 
 #include "vigil.h"
 
-#include "inflight.h"
 #include "launches.h"
+#include "runninglook.h"
 
 #include <gpurt/atomic.h>
 
@@ -55,7 +55,7 @@ void vigil_told(CUpti_CallbackId id, const CUpti_CallbackData *call)
 /* Where launches are told of anyway, their callbacks stay on. */
 static void count(bool on, uint64_t now_ns)
 {
-    const bool anyway = launches_are_watched() || inflight_is_on();
+    const bool anyway = launches_are_watched() || runninglook_is_on();
 
     for (size_t i = 0; i < sizeof ids / sizeof ids[0] && !anyway; i++)
         vigil.api->cuptiEnableCallback(on, vigil.subscriber, CUPTI_CB_DOMAIN_DRIVER_API,

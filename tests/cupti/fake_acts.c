@@ -163,9 +163,11 @@ static uint32_t fake_launch(uint32_t id, const void *params, const char *name, i
 static void fake_call(uint32_t id, uint32_t context, uint32_t ms)
 {
     const struct timespec inside = {ms / 1000, ms % 1000 * 1000000};
+    uint64_t data = 0;
     CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER,
                                .functionName = "cuCall",
-                               .context = (CUcontext)(uintptr_t)context};
+                               .context = (CUcontext)(uintptr_t)context,
+                               .correlationData = &data};
 
     if (is_told_of(id))
         fake.told(NULL, CUPTI_CB_DOMAIN_DRIVER_API, id, &call);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #undef cuCtxDestroy
 #undef cuGetProcAddress
@@ -54,10 +55,25 @@ int fake_launcher_start(void)
     return initialise();
 }
 
-static CUresult launched(const void *function)
+static void rest(int ms)
 {
-    enter();
-    return leave(function ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE);
+    const struct timespec t = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+
+    if (ms)
+        nanosleep(&t, NULL);
+}
+
+static CUresult launched(const void *what)
+{
+    return what ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+static CUresult launched_of(CUfunction function)
+{
+    const fake_function_t *f = (const void *)function;
+
+    rest(f ? f->ms : 0);
+    return launched(f);
 }
 
 #define KERNEL(name_, ...)                                                           \
@@ -70,7 +86,7 @@ static CUresult launched(const void *function)
     {                                                                                \
         (void)gx, (void)gy, (void)gz, (void)bx, (void)by, (void)bz, (void)shared,    \
             (void)stream, (void)args;                                                \
-        return launched(f);                                                          \
+        return launched_of(f);                                                       \
     }
 #define EXTRA , __attribute__((unused)) void **extra
 KERNEL(cuLaunchKernel, EXTRA)
@@ -80,7 +96,7 @@ KERNEL(cuLaunchCooperativeKernel)
 CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction f, void **args, void **extra)
 {
     (void)args, (void)extra;
-    return c ? launched(f) : CUDA_ERROR_INVALID_VALUE;
+    return c ? launched_of(f) : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuGraphLaunch(CUgraphExec graph, CUstream stream)
@@ -91,7 +107,9 @@ CUresult cuGraphLaunch(CUgraphExec graph, CUstream stream)
 
 CUresult cuStreamSynchronize(CUstream stream)
 {
-    (void)stream;
+    const fake_stream_t *s = (const void *)stream;
+
+    rest(s ? s->wait_ms : 0);
     return CUDA_SUCCESS;
 }
 
@@ -150,6 +168,8 @@ CUresult cuStreamQuery(CUstream stream)
         fprintf(stderr, "fake_launcher: a stream that is gone was asked about\n");
         abort();
     }
+    if (s && s->answer)
+        return leave(s->answer);
     return leave(s && s->busy ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS);
 }
 

@@ -8,10 +8,13 @@
 typedef struct fake_function {
     const char *name;
     int is_kernel; /* of a library: cuFuncGetName does not know it */
+    int ms;        /* that a launch takes, as its code is loaded */
 } fake_function_t;
 
 typedef struct fake_stream {
     int busy, captures, gone; /* gone: a question about it ends the program */
+    int wait_ms;              /* that a wait for it takes */
+    CUresult answer;          /* to a question, unless it is CUDA_SUCCESS */
 } fake_stream_t;
 
 /* About streams, so far. */

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hook_app MODE [MS]: a program over the stand-in for the driver, which launches in each way that
  * programs do. ways: each way, a known number of times. runs: launches that end in each way, and some
- * that do not; stays so long. modules: functions that go, and others in their place. busy: a stream
- * that never comes to an end. forks: a child that goes on. next: what RTLD_NEXT finds. */
+ * that do not; stays so long. beside: launches that take long, or that are made while another thread
+ * waits; stays so long. streams: more that end than are remembered. modules: functions that go, and
+ * others in their place. busy: a stream that never comes to an end. forks: a child that goes on. next:
+ * what RTLD_NEXT finds. local FILE: what RTLD_DEFAULT finds from FILE, loaded for itself. */
 #include "check.h"
 #include "fake_launcher.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,7 +27,7 @@ static fake_stream_t streams[8];
 
 static CUstream stream_of(int i)
 {
-    return (CUstream)(void *)&streams[i];
+    return i < 0 ? CU_STREAM_PER_THREAD : (CUstream)(void *)&streams[i];
 }
 
 static void rest(long ms)
@@ -73,9 +76,11 @@ static kernel_t asked(cuuint64_t flags)
 
 static void ways(void)
 {
-    static const fake_function_t by_link = {"_Z4linki", 0}, by_name = {"_Z4namei", 0},
-                                 by_proc = {"_Z4proci", 1}, own = {"_Z3owni", 1},
-                                 by_ex = {"_Z2exi", 0}, grid = {"_Z4gridi", 0};
+    static const fake_function_t by_link = {.name = "_Z4linki"},
+                                 by_name = {.name = "_Z4namei"},
+                                 by_proc = {.name = "_Z4proci", .is_kernel = 1},
+                                 own = {.name = "_Z3owni", .is_kernel = 1},
+                                 by_ex = {.name = "_Z2exi"}, grid = {.name = "_Z4gridi"};
     CUlaunchConfig config = {.gridDimX = 1};
     void *at = found("cuLaunchKernel");
     CUgraph graph;
@@ -137,9 +142,63 @@ static void runs(long ms)
     CHECK(fake_launcher_questions().all > 0);
 }
 
+static void *waits(void *stream)
+{
+    CHECK(cuStreamSynchronize(stream) == CUDA_SUCCESS);
+    return NULL;
+}
+
+/* Each is as a program may do it, and none of it has ended. */
+static void beside(long ms)
+{
+    static const fake_function_t slow = {.name = "slowly_made", .ms = 1200};
+    pthread_t thread;
+
+    linked("made_before", 5);
+    CHECK(with(cuLaunchKernel, &slow, stream_of(5)) == CUDA_SUCCESS);
+    streams[6].busy = 1;
+    streams[6].wait_ms = 200;
+    CHECK(pthread_create(&thread, NULL, waits, stream_of(6)) == 0);
+    rest(100);
+    linked("made_beside_a_wait", 6);
+    CHECK(pthread_join(thread, NULL) == 0);
+    streams[7].answer = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    linked("nobody_knows", 7);
+    linked("own", -1);
+    rest(ms);
+}
+
+static void many_streams(long ms)
+{
+    enum {
+        COUNT = 1200
+    };
+    static fake_stream_t of[COUNT];
+    static const fake_function_t f = {.name = "short_one"};
+
+    for (int i = 0; i < COUNT; i++)
+        CHECK(with(cuLaunchKernel, &f, (CUstream)(void *)&of[i]) == CUDA_SUCCESS);
+    for (int i = 0; i < COUNT; i++)
+        CHECK(cuStreamDestroy((CUstream)(void *)&of[i]) == CUDA_SUCCESS);
+    rest(ms);
+}
+
+/* Returns: whether it finds what lies beside it. */
+static int is_local(const char *file)
+{
+    void *library = file ? dlopen(file, RTLD_NOW | RTLD_LOCAL) : NULL, *entry;
+    int (*finds)(void);
+
+    CHECK(library != NULL);
+    entry = dlsym(library, "hook_local_finds");
+    CHECK(entry != NULL);
+    memcpy(&finds, &entry, sizeof finds);
+    return finds();
+}
+
 static void modules(void)
 {
-    fake_function_t f = {"first", 0};
+    fake_function_t f = {.name = "first"};
 
     CHECK(with(cuLaunchKernel, &f, NULL) == CUDA_SUCCESS);
     CHECK(cuModuleUnload(NULL) == CUDA_SUCCESS);
@@ -151,7 +210,7 @@ static void modules(void)
 /* Nothing says that what was launched has ended, but that so much could be launched behind it. */
 static void busy(void)
 {
-    static const fake_function_t f = {"short_one", 0};
+    static const fake_function_t f = {.name = "short_one"};
 
     streams[1].busy = 1;
     for (int i = 0; i < 50000; i++)
@@ -184,6 +243,12 @@ int main(int argc, char **argv)
         ways();
     else if (strcmp(mode, "runs") == 0)
         runs(ms);
+    else if (strcmp(mode, "beside") == 0)
+        beside(ms);
+    else if (strcmp(mode, "streams") == 0)
+        many_streams(ms);
+    else if (strcmp(mode, "local") == 0)
+        return is_local(argv[2]) ? 0 : 1;
     else if (strcmp(mode, "modules") == 0)
         modules();
     else if (strcmp(mode, "busy") == 0)

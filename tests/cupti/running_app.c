@@ -81,6 +81,12 @@ void running_many(long count)
     rest(900);
 }
 
+void running_busy(long count)
+{
+    fake->context(2, 1);
+    running_many(count);
+}
+
 void running_hang(long ms)
 {
     fake->context(2, 1);

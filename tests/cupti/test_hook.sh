@@ -56,6 +56,19 @@ lacks ' running captured' text
 has '^running    stays(int) for at most [0-9.]* m*s, .* of GPU 1; it or the one behind it$' sums
 lacks '^running    ended' sums
 
+# A launch that takes long has not ended while it is made, whatever its stream says. A wait ends nothing that was made
+# while it lasted, and a question that is refused nothing at all. What cannot be asked about is told.
+run counted,running beside 900
+has ' running slowly_made: ' text
+has ' running made_beside_a_wait: ' text
+has ' running nobody_knows: ' text
+has 'WARN .*default streams of single threads is not watched: GPURT_CUPTI=live does' text
+lacks ' running own: ' text
+
+# Streams that ended are not asked about, however many there were: the stand-in ends the program that asks.
+run counted,running streams 600
+launched short_one 1200
+
 # A stream that is never empty: its newest launches are known, and not more than a driver lets wait.
 run counted,running busy
 launched short_one 50000
@@ -70,6 +83,7 @@ lacks childs text
 # Who calls dlsym is who called it, with the library before the C library's.
 HOOK_ALONE=1 "$app" next && fail 'the library is there unasked'
 run counted next
+run counted local "$tests/libhook_local.so"
 
 # Without a collector the library only goes on.
 ASAN_OPTIONS=$ASAN_OPTIONS:verify_asan_link_order=0 LD_PRELOAD=$(realpath "$bin/../lib/libgpurt-launch.so") HOOK_ALONE=1 "$app" ways || fail "alone: $?"

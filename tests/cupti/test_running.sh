@@ -55,6 +55,12 @@ done
 run --cupti default,running -- running-many 40000
 has 'WARN .*what runs is not known of each launch: more than' text
 
+# What lines cost a program that launches all the time is told, once.
+run --cupti counted,lines -- running-busy 300000
+[ "$(grep -c 'WARN .*lines cost a launch about a microsecond: at [0-9]* launches a second some [0-9]*% of the time' text)" = 1 ] || fail "cost of lines: $(grep WARN text)"
+run --cupti counted,lines -- running-busy 2000
+lacks 'lines cost a launch' text
+
 # A hang of a plain program, explained within a second of its limit, and once: kernel, lines, reasons, what waits.
 # hang N: a program that stays so long, under a recorder with a limit of a second.
 hang() {

@@ -110,6 +110,7 @@ for example in hello_log panic_bounds; do
         $(pkg-config --cflags --libs gpurt) -lm -o "$work/deb/tmp/$example"
 done
 collector=$(find "$work/deb/usr" -name libgpurt-inject.so) # needs a toolkit, when it is built
+[[ ! $collector || -e ${collector%/*}/libgpurt-launch.so ]] || fail 'a collector without libgpurt-launch.so beside it'
 settings="version=$version collector=${collector##*/}"
 inside "$work/deb" /usr/bin "$settings share=/usr/share
     programs='check doctor drain log panic record replay top'; $use"
