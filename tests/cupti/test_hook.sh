@@ -94,3 +94,17 @@ rm run.gplog
 launched ended_by_wait 1
 launched failed 0
 has 'WARN .*CUPTI tells of each launch, which costs it 1.7 us: .*LD_PRELOAD=libgpurt-launch.so' text
+
+# gpurt-top watches so unless it is told else, and does not start a program with words that are none.
+rm -f run.gplog
+"$bin/gpurt-top" -b --record run.gplog -- "$app" ways >out 2>err || fail "gpurt-top: $(cat err)"
+"$bin/gpurt-log" cat run.gplog >text
+launched '(graphs)' 9
+rm -f run.gplog
+GPURT_CUPTI=kernels "$bin/gpurt-top" -b --record run.gplog -- "$app" ways >out 2>err || fail "gpurt-top, kernels: $(cat err)"
+"$bin/gpurt-log" cat run.gplog >text
+launched '(graphs)' 0
+status=0
+"$bin/gpurt-top" -b --cupti counted,kernel -- touch begun >out 2>err || status=$?
+[[ $status = 125 && ! -e begun ]] || fail "gpurt-top --cupti with a word that is none: $status"
+has "^gpurt-top: --cupti: 'kernel' is not known; it takes off, default, " err

@@ -87,7 +87,7 @@ void collected_text_tell(const collected_text_t *t, const gpurt_option_program_t
     if (t->cost_percent)
         gpurt_option_refuse(program,
                             "recording took some %" PRIu32 "%% of the time: %" PRIu64
-                            " launches at 1.3 us each; --cupti sampled costs less",
+                            " launches, 1.3 us each on an H200; --cupti sampled costs less",
                             t->cost_percent, t->recorded);
     if (more)
         gpurt_option_refuse(program,

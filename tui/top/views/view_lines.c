@@ -17,8 +17,8 @@ static void nothing_draw(canvas_t *c, rect_t area)
     canvas_put(
         c, area, 5, 1, STYLE_DIM,
         "says why. CUDA starts some 0.13 s later, and a launch takes about 1 us more; "
-        "GPURT_CUPTI=default");
-    canvas_put(c, area, 6, 1, STYLE_DIM, "leaves it out.");
+        "--cupti");
+    canvas_put(c, area, 6, 1, STYLE_DIM, "counted,running leaves it out.");
 }
 
 static void draw(const picture_t *p, canvas_t *c, rect_t area)
