@@ -8,6 +8,7 @@
 #define GPURT_TASKCORE_H
 
 #include <gpurt/impl/taskhall.h>
+#include <gpurt/impl/taskspare.h>
 
 /* ---- spawn ----------------------------------------------------------------------------- */
 

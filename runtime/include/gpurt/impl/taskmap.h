@@ -4,7 +4,7 @@
  *   map --< task        a row of 64 bytes: counters, arguments
  *       --< edge        who waits for whom: a list at the task that is waited for
  *       --< ring        numbers of tasks: a level of priority each, free tasks; free edges
- *                       (a block has pockets of its own in front of them: taskcore.h)
+ *                       (a block has pockets of its own in front of them: taskrun.h)
  *       --< warp        what a warp has pulled, for whoever cleans up behind it
  *       --< block       what its warps did
  *       --- desk        words and orders of the host */

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* taskgone.h - cleaning up behind a warp whose block is cancelled: no task is lost with it.
+ *
+ * Context: device code; the last lane that leaves. */
+#ifndef GPURT_TASKGONE_H
+#define GPURT_TASKGONE_H
+
+#include <gpurt/defer.h>
+
+#include <gpurt/impl/taskbatch.h>
+
+/* One lane: a task of a warp that is gone. running: its body was. */
+GPURT_DEVN void gpurt_held_gone(gpurt_task_run_t *run, const gpurt_task_held_t *held,
+                                bool running)
+{
+    /* relaxed: this warp's own */
+    uint32_t index = gpurt_load_relaxed_dev_u32(&held->xindex), me = 1u << gpurt_lane(),
+             next;
+    uint32_t status = gpurt_load_relaxed_dev_u32(&held->xstatus);
+
+    if (index == GPURT_TASK_NONE)
+        return;
+    if (status == GPURT_TASK_PENDING && !running) { /* relaxed: as above */
+        gpurt_task_unbegin(&run->map->tasks[index],
+                           gpurt_load_relaxed_dev_u64(&held->xvalue));
+        gpurt_tasks_push(run, me, me, index);
+        return;
+    }
+    run->row = &run->map->tasks[index];
+    run->head = run->row->head;
+    run->task = gpurt_task_named(run->row, index);
+    run->status = running ? GPURT_E_PANIC : (gpurt_status_t)status;
+    run->value = gpurt_load_relaxed_dev_u64(&held->xvalue);
+    /* relaxed: only this warp made it more than 0 */
+    run->parent = running && gpurt_load_relaxed_dev_u32(&run->row->xneeds) != 0;
+    next = gpurt_task_end(run, me);
+    if (next != GPURT_TASK_NONE)
+        gpurt_tasks_push(run, me, me, next);
+}
+
+/* A lane leaves last of a warp whose block is cancelled: the task whose body ran has failed, what
+ * it held besides goes back into the queue. */
+GPURT_DEVN void gpurt_worker_gone(uint64_t at)
+{
+    gpurt_executor_warp_t *warp = (gpurt_executor_warp_t *)(uintptr_t)at;
+    /* relaxed: this warp's own */
+    uint32_t count = gpurt_load_relaxed_dev_u32(&warp->xcount), me = 1u << gpurt_lane();
+    uint32_t begun = gpurt_warp_begun(gpurt_load_relaxed_dev_u64(&warp->xat));
+    uint32_t next = gpurt_load_relaxed_dev_u32(&warp->xnext);
+    gpurt_task_run_t run;
+
+    __builtin_memset(&run, 0, sizeof run);
+    run.map = warp->map;
+    run.block = warp->block;
+    /* Others of the block may fill it once more, and empty it then. */
+    gpurt_hall_empty(&run, warp->hall);
+    if (gpurt_load_relaxed_dev_u32(&warp->xlooks)) /* relaxed: this warp's own */
+        gpurt_red_add_relaxed_dev_u32(&warp->map->words->xhungry, UINT32_MAX);
+    if (next != GPURT_TASK_NONE)
+        gpurt_tasks_push(&run, me, me, next);
+    next = gpurt_hand_withdraw(&warp->hall->hands, gpurt_warp());
+    if (next != GPURT_TASK_NONE)
+        gpurt_tasks_push(&run, me, me, next);
+    for (uint32_t i = 0; i < count; i++) { /* relaxed: as above */
+        bool ran = gpurt_load_relaxed_dev_u32(&warp->held[i].xstatus) == GPURT_TASK_PENDING;
+
+        gpurt_held_gone(&run, &warp->held[i], ran && i + 1 == begun);
+    }
+    gpurt_warp_batch(warp, 0); /* for who looks: nothing runs there */
+}
+
+#if defined(GPURT_DEFER_DEPTH) && GPURT_DEFER_DEPTH > 1
+#    define GPURT_WORKER_CLEANS 1
+GPURT_DEV void gpurt_worker_note(const gpurt_worker_t *w)
+{
+    (void)gpurt_defer(GPURT_FULL_MASK, gpurt_worker_gone, (uint64_t)(uintptr_t)w->warp);
+}
+GPURT_DEV void gpurt_worker_unnote(void)
+{
+    (void)gpurt_undefer(GPURT_FULL_MASK, false);
+}
+#else
+#    define GPURT_WORKER_CLEANS 0
+GPURT_DEV void gpurt_worker_note(const gpurt_worker_t *w)
+{
+    (void)w;
+}
+GPURT_DEV void gpurt_worker_unnote(void) {}
+#endif
+
+#endif

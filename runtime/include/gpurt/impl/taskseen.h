@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* taskseen.h - what is seen of tasks: how long they wait, and what bodies of each kind take.
+ *
+ * How long tasks wait is told by one row of GPURT_TASK_SAMPLED; bodies are counted by kind in shared
+ * memory, and told when the block looks at the device's words. relaxed, all of it: numbers.
+ *
+ * Context: device code. Nothing here is a safe point, so a warp that is cancelled has done each
+ * step wholly or not at all. A `mask` names the lanes that call together: a whole warp, or the
+ * one lane that cleans up behind one. */
+#ifndef GPURT_TASKSEEN_H
+#define GPURT_TASKSEEN_H
+
+#include <gpurt/impl/taskrun.h>
+
+/* A lane, before its task goes into a queue. */
+GPURT_DEV void gpurt_queued_begin(const gpurt_executor_map_t *m, uint32_t index)
+{
+    if (index % GPURT_TASK_SAMPLED == 0) /* relaxed: a time; the queue brings it along */
+        gpurt_store_relaxed_dev_u64(&m->queued[index / GPURT_TASK_SAMPLED],
+                                    gpurt_globaltimer());
+}
+
+/* A lane has taken it up. One that its warp runs at once was in no queue. */
+GPURT_DEV void gpurt_queued_end(const gpurt_task_run_t *run, uint32_t index)
+{
+    uint64_t *at = &run->map->queued[index / GPURT_TASK_SAMPLED], since, now;
+    uint32_t bucket;
+
+    if (index % GPURT_TASK_SAMPLED)
+        return;
+    since = gpurt_load_relaxed_dev_u64(at); /* relaxed: as above */
+    if (!since)
+        return;
+    gpurt_store_relaxed_dev_u64(at, 0); /* relaxed: so */
+    now = gpurt_globaltimer();
+    since = now > since ? now - since : 0;
+    bucket = since >> (GPURT_TASK_WAITS - 1) ? (uint32_t)GPURT_TASK_WAITS - 1
+                                             : 31u - gpurt_clz((uint32_t)since | 1u);
+    gpurt_red_add_relaxed_dev_u32(&run->block->xwaits[bucket], 1); /* relaxed: a count */
+}
+
+GPURT_HD uint32_t gpurt_kind_of(uint32_t function)
+{
+    uint32_t last = GPURT_TASK_KINDS - 1;
+
+    return function < last ? function : last;
+}
+
+/* One lane: bodies of that function took so many cycles together. */
+GPURT_DEVN void gpurt_kind_count(const gpurt_task_run_t *run, uint32_t function,
+                                 uint32_t runs, uint64_t took)
+{
+    uint32_t kind = gpurt_kind_of(function);
+    gpurt_hall_kind_t *k = &run->hall->kinds[kind];
+
+    if (took >> 24) /* so that a block's sum never runs over before it is told */
+        gpurt_executor_count(&run->block->kinds[kind].xcycles, took);
+    else /* relaxed: counts */
+        gpurt_add_relaxed_near_u32(&k->xcycles, (uint32_t)took);
+    gpurt_add_relaxed_near_u32(&k->xruns, runs); /* relaxed: as above */
+}
+
+/* One lane: a body of that function took longer than those before it in its warp. */
+GPURT_DEVN void gpurt_kind_longest(const gpurt_task_run_t *run, uint32_t function,
+                                   uint64_t took)
+{
+    uint32_t kind = gpurt_kind_of(function);
+    gpurt_hall_kind_t *k = &run->hall->kinds[kind];
+
+    if (took > gpurt_load_relaxed_near_u64(&k->xlongest)) { /* relaxed: a bound, seldom */
+        gpurt_store_relaxed_near_u64(&k->xlongest, took);   /* ... passed */
+        gpurt_red_max_relaxed_dev_u64(&run->map->words->xlongest[kind], took);
+    }
+}
+
+/* What the block has counted of each `step`-th kind from `kind` on. */
+GPURT_DEVN void gpurt_kinds_tell(const gpurt_task_run_t *run, gpurt_executor_hall_t *hall,
+                                 uint32_t kind, uint32_t step)
+{
+    for (; kind < GPURT_TASK_KINDS; kind += step) {
+        gpurt_hall_kind_t *k = &hall->kinds[kind];
+        gpurt_task_sum_t *sum = &run->block->kinds[kind];
+
+        if (!gpurt_load_relaxed_near_u32(&k->xruns)) /* relaxed: counts, all of them */
+            continue;
+        gpurt_executor_count(&sum->xruns, gpurt_xchg_relaxed_near_u32(&k->xruns, 0));
+        gpurt_executor_count(&sum->xcycles, gpurt_xchg_relaxed_near_u32(&k->xcycles, 0));
+    }
+}
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Executors and panics: a panic ends its task and takes its block; all others run once, and whoever
+ * waits is told. */
+#include "../executor_stage.h"
+
+#include <gpurt/channels.h>
+
+enum {
+    BLOCKS = 3
+};
+
+/* Each panic takes a block; all that its warps held is run by others, once. */
+static void a_panic_loses_nothing(void)
+{
+    enum {
+        MANY = 400
+    };
+    gpurt_executor_t x = executor_open(BLOCKS, MANY + 8);
+    struct task_mark_args a[MANY];
+    gpurt_executor_status_t s;
+    uint32_t ran = 0;
+
+    board_make(MANY);
+    for (uint32_t i = 0; i < MANY; i++)
+        a[i] = (struct task_mark_args){
+            .board = board, .mark = i, .panics = i == 100 || i == 200};
+    must(gpurt_executor_submit(rt, x, mark, a, MANY, 0, NULL, &err));
+    must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    for (uint32_t i = 0; i < MANY;
+         i++) { /* relaxed: a task that a panic ended orders nothing */
+        uint32_t runs = gpurt_load_relaxed_dev_u32(&board->marks[i].xruns);
+
+        CHECK(runs <= 1);
+        ran += runs;
+    }
+    s = status_of(x);
+    CHECK_EQ(s.ended + s.failed, MANY);
+    CHECK(s.failed >= 2 && s.failed <= 4); /* the other warp's may go with it */
+    CHECK(ran >= s.ended && ran <= MANY);
+    CHECK(s.left == 1 || s.left == 2); /* one, where two warps of a block panic at once */
+    CHECK_EQ(gpurt_executor_close(rt, x, NULL, &err), GPURT_E_PANIC);
+    board_free();
+}
+
+/* An idle warp that is given a task may be cancelled before it takes it up. */
+static void a_panic_loses_nothing_in_hands(void)
+{
+    enum {
+        LEAVERS = 6
+    };
+    gpurt_executor_t x = executor_open(LEAVERS + 1, 64);
+    gpurt_executor_status_t s;
+
+    board_make(LEAVERS);
+    for (uint32_t i = 0; i < LEAVERS; i++) {
+        struct task_mark_args a = {.board = board, .mark = i};
+
+        must(gpurt_executor_submit(rt, x, leaves, &a, 1, 0, NULL, &err));
+        must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    }
+    s = status_of(x);
+    CHECK_EQ(s.ended + s.failed, 2 * LEAVERS);
+    CHECK_EQ(gpurt_executor_close(rt, x, NULL, &err), GPURT_E_PANIC);
+    board_free();
+}
+
+/* The next one is told of the mutex, and gets the note that the dead receiver waited for. */
+static void a_panic_lets_go_of_what_it_held(void)
+{
+    gpurt_executor_t x = executor_open(BLOCKS, 64);
+    static const uint64_t told[] = {0, 1ull << 32 | 5, 6};
+    task_desk_t *desk;
+    void *memory;
+
+    must(gpurt_host_create(rt, sizeof *desk, &memory, &err));
+    memset(memory, 0, sizeof *desk);
+    desk = memory;
+    must(gpurt_make_channel(rt, &desk->notes, NULL, &err));
+    for (uint32_t i = 0; i < 3; i++) {
+        struct task_holds_args a = {.desk = desk, .note = i ? 4 + i : 0};
+        gpurt_submitted_t task;
+        uint64_t value = 0;
+
+        must(gpurt_executor_submit(rt, x, holds, &a, 1, 0, &task, &err));
+        CHECK_EQ(wait_of(x, task, &value), i ? GPURT_OK : GPURT_E_PANIC);
+        CHECK_EQ(value, told[i]);
+    }
+    must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    CHECK_EQ(gpurt_executor_close(rt, x, NULL, &err), GPURT_E_PANIC);
+    must(gpurt_channel_destroy(rt, &desk->notes.channel, &err));
+    must(gpurt_host_destroy(rt, desk));
+}
+
+static void without_blocks_nobody_waits(void)
+{
+    gpurt_executor_t x = executor_open(1, 64);
+    struct task_mark_args a;
+    gpurt_submitted_t task, held;
+
+    board_make(2);
+    a = (struct task_mark_args){.board = board, .panics = 1};
+    held = submit_mark(x, 1, GPURT_TASK_HELD);
+    must(gpurt_executor_submit(rt, x, mark, &a, 1, 0, &task, &err));
+    CHECK_EQ(wait_of(x, task, NULL), GPURT_E_PANIC);
+    CHECK_EQ(wait_of(x, held, NULL), GPURT_E_PANIC);
+    CHECK_CONTAINS(err.text, "none of its 1 block is left");
+    CHECK_EQ(gpurt_executor_submit(rt, x, mark, &a, 1, 0, NULL, &err), GPURT_E_PANIC);
+    CHECK_EQ(gpurt_executor_close(rt, x, NULL, &err), GPURT_E_PANIC);
+    board_free();
+}
+
+int main(void)
+{
+    const gpurt_options_t options = {.panics = GPURT_PANICS_QUIET};
+
+    must(gpurt_open(&options, &rt, &err));
+    a_panic_loses_nothing();
+    a_panic_loses_nothing_in_hands();
+    a_panic_lets_go_of_what_it_held();
+    without_blocks_nobody_waits();
+    must(gpurt_close(rt, &err));
+    return 0;
+}
