@@ -231,6 +231,16 @@ GPURT_TASK(holds, t, run)
         gpurt_task_result(run, note);
 }
 
+GPURT_TASK(asks, t, run)
+{
+    uint64_t ns = 0;
+
+    if (gpurt_lane())
+        return;
+    if (gpurt_host_time(t->calls, &ns) == GPURT_OK) /* relaxed: the host polls it */
+        gpurt_store_relaxed_sys_u64(t->to, ns);
+}
+
 GPURT_EXECUTOR(task_tests, TASK_TESTS)
 
 GPURT_KERNEL(taskring_unread, struct taskring_args, p)

@@ -4,6 +4,7 @@
 #define GPURT_TESTS_TASK_KERNELS_H
 
 #include <gpurt/channel.h>
+#include <gpurt/hostcall.h>
 #include <gpurt/mutex.h>
 #include <gpurt/task.h>
 
@@ -77,13 +78,19 @@ struct task_holds_args {
     uint32_t note; /* 0: it panics */
 };
 
+/* to: the host's time, which a thread of the host answers. */
+struct task_asks_args {
+    const gpurt_hostcalls_t *calls;
+    uint64_t *to;
+};
+
 /* mark: checks what it waits for. gated: the same, once the gate is open. fan: spawns marks. graph:
  * spawns them with edges. fib: children, and a second run when they have ended. yields: waits for
  * nothing, `count` times. hoard: spawns `state` sharers, which run on until two blocks have run one, or
  * `left` times. regret: a task, and behind it one that an urgent one cancels, which the first has spawned.
  * leaves: spawns a mark, and panics while an idle warp of its block is about to take that.
  * holds: one lane sends a note, or panics, while it holds the mutex and another lane receives; the
- * result is the note, and above it whether the owner before died. */
+ * result is the note, and above it whether the owner before died. asks: calls the host. */
 #define TASK_TESTS(TASK)                \
     TASK(mark, struct task_mark_args)   \
     TASK(gated, struct task_mark_args)  \
@@ -95,7 +102,8 @@ struct task_holds_args {
     TASK(sharer, struct task_left_args) \
     TASK(regret, struct task_left_args) \
     TASK(leaves, struct task_mark_args) \
-    TASK(holds, struct task_holds_args)
+    TASK(holds, struct task_holds_args) \
+    TASK(asks, struct task_asks_args)
 
 GPURT_EXECUTOR_DECLARE(task_tests, TASK_TESTS);
 

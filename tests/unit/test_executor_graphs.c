@@ -133,6 +133,75 @@ static void a_spawner_hears_of_it(void)
     board_free();
 }
 
+/* ---- exhaustion -------------------------------------------------------------------------- */
+
+/* `pool` tasks live at once, held, and then all run: no row of the pool is lost. */
+static void the_pool_is_whole(gpurt_executor_t x, uint32_t pool)
+{
+    gpurt_submitted_t *t = (gpurt_submitted_t *)calloc(pool, sizeof *t);
+    uint64_t refused = status_of(x).refused;
+
+    board_make(pool);
+    for (uint32_t i = 0; i < pool; i++)
+        t[i] = submit_mark(x, i, GPURT_TASK_HELD);
+    for (uint32_t i = 0; i < pool; i++)
+        must(gpurt_executor_start(rt, x, t[i], &err));
+    for (uint32_t i = 0; i < pool; i++)
+        CHECK_EQ(wait_of(x, t[i], NULL), GPURT_OK);
+    each_ran_once(0, pool);
+    CHECK_EQ(status_of(x).refused, refused);
+    board_free();
+    free(t);
+}
+
+/* A tree for which the pool is far too small: each spawn that finds no room is told, and counted. */
+static void a_pool_runs_dry(uint32_t many)
+{
+    uint32_t pool = many / 64 > 64 ? many / 64 : 64, ran = 0;
+    const gpurt_executor_options_t options = {
+        .blocks = BLOCKS, .warps = 2, .tasks = pool, .records = pool + 1};
+    gpurt_executor_t x;
+    struct task_fan_args a;
+
+    must(gpurt_executor_open(rt, task_tests, &options, &x, &err));
+    board_make(many);
+    a = (struct task_fan_args){.board = board, .count = many};
+    must(gpurt_executor_submit(rt, x, fan, &a, 1, 0, NULL, &err));
+    must(gpurt_executor_drain(rt, x, WAIT_NS + many * 100000ull, &err));
+    for (uint32_t i = 0; i < many; i++) {
+        CHECK(board->marks[i].xruns <= 1);
+        ran += board->marks[i].xruns;
+    }
+    CHECK_EQ(board->xorder, ran);
+    CHECK_EQ(status_of(x).refused, board->xrefused);
+    CHECK(board->xrefused > 0 || ran == many);
+    board_free();
+    the_pool_is_whole(x, pool);
+    executor_end(x);
+}
+
+/* As many edges as there is room for: the others are told, and all come back. */
+static void edges_run_out(uint32_t many)
+{
+    const gpurt_executor_options_t options = {
+        .blocks = BLOCKS, .warps = 2, .tasks = many + 1, .edges = many / 2};
+    struct task_graph_args a;
+    gpurt_executor_t x;
+
+    must(gpurt_executor_open(rt, task_tests, &options, &x, &err));
+    for (uint32_t round = 1; round <= 2; round++) {
+        board_make(many);
+        a = (struct task_graph_args){.board = board, .count = many, .fans = 1};
+        must(gpurt_executor_submit(rt, x, graph, &a, 1, 0, NULL, &err));
+        must(gpurt_executor_drain(rt, x, WAIT_NS + many * 100000ull, &err));
+        each_ran_once(0, many);
+        CHECK_EQ(board->xrefused, many - 1 - many / 2);
+        CHECK_EQ(status_of(x).refused, round * board->xrefused);
+        board_free();
+    }
+    executor_end(x);
+}
+
 int main(int argc, char **argv)
 {
     bool seeded = getenv("GPURT_SEED") != NULL;
@@ -148,6 +217,8 @@ int main(int argc, char **argv)
     graph_of_a_task(many, true);
     children_are_awaited(seeded ? 8 : 15, seeded ? 21 : 610);
     a_spawner_hears_of_it();
+    a_pool_runs_dry(many);
+    edges_run_out(many);
     must(gpurt_close(rt, &err));
     return 0;
 }
