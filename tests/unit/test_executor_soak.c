@@ -38,7 +38,7 @@ static uint32_t random_below(uint32_t n)
 
 static void shape_choose(storm_t *s, const gpurt_info_t *info, uint32_t fan)
 {
-    const uint32_t blocks[] = {1, 2, 7, info->sm_count / 2, info->sm_count};
+    const uint32_t blocks[] = {1, 2, 7, info->sm_count / 2, info->sm_count / 8 * 7};
     gpurt_executor_options_t o = {.warps = 1 + random_below(8),
                                   .blocks = blocks[random_below(5)]};
 
