@@ -290,22 +290,30 @@ uint32_t linetable_find(bytes_t line, bytes_t strings, uint64_t pc,
 
 /* ---- all of it ----------------------------------------------------------------------- */
 
-/* Rows at one address: the last one says what stands there, as in row_find. */
+/* A row is visited when the next one is known, which says where it ends. A caller that cannot be
+ * one is none, as in frames_of. */
 static void unit_visit(const unit_t *u, uint64_t number, line_visit_t visit, void *context)
 {
     machine_t m = {.unit = u, .left = u->program};
-    row_t before = {0};
-    bool any = false;
+    line_span_t before = {0}; /* number 0: there is none */
 
     machine_reset(&m);
     while (machine_next(&m)) {
-        line_span_t span = {before.address, m.now.address, number, before.file,
-                            before.line};
+        const row_t *now = &m.now;
 
-        if (any && span.from < span.to)
-            visit(context, &span);
-        any = !m.ended;
-        before = m.now;
+        before.to = now->address > before.from ? now->address : before.from;
+        if (before.number && (m.ended || m.count != before.number))
+            visit(context, &before);
+        if (m.count != before.number)
+            before = (line_span_t){.from = now->address,
+                                   .unit = number,
+                                   .function = now->function,
+                                   .file = now->file,
+                                   .line = now->line,
+                                   .number = m.count,
+                                   .caller = now->caller < m.count ? now->caller : 0};
+        if (m.ended)
+            before.number = 0;
     }
 }
 
@@ -321,12 +329,16 @@ void linetable_visit(bytes_t line, line_visit_t visit, void *context)
     }
 }
 
-void linetable_file(bytes_t line, const line_span_t *span, line_frame_t *out)
+void linetable_frame(bytes_t line, bytes_t strings, const line_span_t *span,
+                     line_frame_t *out)
 {
-    const row_t row = {.file = span->file, .line = span->line};
+    const row_t row = {.function = span->function,
+                       .file = span->file,
+                       .line = span->line,
+                       .caller = span->caller};
     bytes_t left = bytes_part(line, span->unit, line.size);
     unit_t u;
 
     unit_take(&left, &u);
-    frame_fill(&u, (bytes_t){NULL, 0}, &row, out);
+    frame_fill(&u, strings, &row, out);
 }

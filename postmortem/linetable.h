@@ -28,21 +28,24 @@ typedef struct line_frame {
 uint32_t linetable_find(bytes_t line, bytes_t strings, uint64_t pc,
                         line_frame_t out[LINETABLE_FRAMES]);
 
-/* Instructions of one line: what a reader keeps who asks often, as a look reads the table up to
- * what it finds. */
+/* A row: what a reader keeps who asks often, as a look reads the table up to what it finds. */
 typedef struct line_span {
-    uint64_t from, to; /* to: the first address behind it */
-    uint64_t unit;     /* of the table, for linetable_file */
+    uint64_t from, to; /* its instructions; to: the first address behind them, from: none */
+    uint64_t unit;     /* of the table, for linetable_frame */
+    uint64_t function; /* in .debug_str, where it has a caller */
     uint32_t file, line;
+    uint32_t number; /* of its row in its sequence, from 1 on */
+    uint32_t caller; /* number of a row before it in its sequence; 0: it is not inlined */
 } line_span_t;
 
 typedef void (*line_visit_t)(void *context, const line_span_t *span);
 
-/* Visits all, in the table's order, which is not that of addresses. Inlined calls are told by
- * their innermost line alone. */
+/* Visits all, in the table's order, which is not that of addresses: a caller comes before what it
+ * calls. Of rows at one address the last one has the instructions. */
 void linetable_visit(bytes_t line, line_visit_t visit, void *context);
 
-/* Fills folder, file and line. line: the table that the span is of. */
-void linetable_file(bytes_t line, const line_span_t *span, line_frame_t *out);
+/* A span's own frame. line, strings: what it is of. */
+void linetable_frame(bytes_t line, bytes_t strings, const line_span_t *span,
+                     line_frame_t *out);
 
 #endif

@@ -9,7 +9,9 @@
 enum {
     SECTION_SHIFT = 32, /* no section is as long */
     OPERAND = 8,
-    SPANS_FIRST = 256
+    TABLE_FIRST = 256,
+    TABLE_MOST = 1 << 24, /* rows */
+    CALLS_LOOKED = 64
 };
 /* What stands before an address in a line table: DW_LNE_set_address, and how long it is. */
 static const uint8_t set_address[] = {0, OPERAND + 1, 2};
@@ -20,14 +22,30 @@ typedef struct function {
     bool part; /* of a symbol's name */
 } function_t;
 
-/* Both sorted, for a second of samples has 2,048 questions. */
-struct cubincode {
-    bytes_t lines; /* borrowed */
-    function_t *functions;
+/* Rows of the line table. Of a call, and of what it calls, `caller` is the index + 1 of a call that
+ * stands before it. */
+typedef struct table {
     line_span_t *spans;
-    uint64_t function_count, span_count, span_room;
-    bool full; /* no memory for more */
+    uint32_t count, room;
+} table_t;
+
+/* Functions and spans are sorted, for a second of samples has 2,048 questions. */
+struct cubincode {
+    bytes_t lines, strings; /* borrowed */
+    function_t *functions;
+    uint64_t function_count;
+    table_t spans; /* instructions: those of one line and caller */
+    table_t calls; /* where something is inlined */
+    table_t
+        sequence; /* that is being read: all its rows; number: as which call, 0: as none */
+    bool full;    /* no memory for more */
 };
+
+static void table_fini(table_t *t)
+{
+    free(t->spans);
+    *t = (table_t){NULL, 0, 0};
+}
 
 /* Returns: 0 where it is in no section. */
 static uint64_t symbol_address(bytes_t symbol)
@@ -166,53 +184,104 @@ static int span_order(const void *a, const void *b)
     return (x->from > y->from) - (x->from < y->from);
 }
 
-static bool spans_grow(cubincode_t *c)
+/* Room for one more. */
+static bool table_grow(table_t *t)
 {
-    uint64_t room = c->span_room ? 2 * c->span_room : SPANS_FIRST;
-    line_span_t *spans = realloc(c->spans, room * sizeof *spans);
+    uint32_t room = t->room ? 2 * t->room : TABLE_FIRST;
+    line_span_t *spans;
 
+    if (t->count < t->room)
+        return true;
+    spans = t->room < TABLE_MOST ? realloc(t->spans, room * sizeof *spans) : NULL;
     if (!spans)
         return false;
-    c->spans = spans;
-    c->span_room = room;
+    t->spans = spans;
+    t->room = room;
     return true;
 }
 
-/* One line's neighbours are one span. */
-static void span_add(void *context, const line_span_t *s)
+static bool table_add(table_t *t, const line_span_t *s)
+{
+    if (!table_grow(t))
+        return false;
+    t->spans[t->count++] = *s;
+    return true;
+}
+
+static bool place_same(const line_span_t *a, const line_span_t *b)
+{
+    return a->unit == b->unit && a->file == b->file && a->line == b->line &&
+           a->caller == b->caller && (a->caller == 0 || a->function == b->function);
+}
+
+/* ptxas writes a call's row again and again: of those alike the last ones are looked through, so
+ * most of a loop's instructions have one. Returns: a call's index + 1; 0: no memory. */
+static uint32_t call_find(cubincode_t *c, const line_span_t *row)
+{
+    for (uint32_t i = 0; i < CALLS_LOOKED && i < c->calls.count; i++)
+        if (place_same(&c->calls.spans[c->calls.count - 1 - i], row))
+            return c->calls.count - i;
+    return table_add(&c->calls, row) ? c->calls.count : 0;
+}
+
+/* The caller, which is a row before it in its sequence, becomes a call. Only those are kept: most
+ * rows call nothing. */
+static void caller_find(cubincode_t *c, line_span_t *row)
+{
+    line_span_t *caller;
+
+    if (row->caller == 0)
+        return;
+    caller = &c->sequence.spans[row->caller - 1];
+    if (caller->number == 0) /* not one yet */
+        caller->number = call_find(c, caller);
+    c->full |= caller->number == 0;
+    row->caller = caller->number;
+}
+
+/* Rows of a sequence are numbered one behind another. */
+static void row_add(void *context, const line_span_t *s)
 {
     cubincode_t *c = context;
-    line_span_t *last = c->span_count ? &c->spans[c->span_count - 1] : NULL;
+    line_span_t *last, row = *s;
 
-    if (last && last->to == s->from && last->unit == s->unit && last->file == s->file &&
-        last->line == s->line) {
-        last->to = s->to;
+    if (c->full)
         return;
-    }
-    c->full |= c->span_count == c->span_room && !spans_grow(c);
-    if (c->spans && !c->full)
-        c->spans[c->span_count++] = *s;
+    if (row.number == 1)
+        c->sequence.count = 0;
+    row.number = 0;
+    caller_find(c, &row);
+    c->full |= !table_add(&c->sequence, &row);
+    last = c->spans.count ? &c->spans.spans[c->spans.count - 1] : NULL;
+    if (row.from == row.to)
+        return;
+    if (last && last->to == row.from &&
+        place_same(last, &row)) /* neighbours are one span */
+        last->to = row.to;
+    else
+        c->full |= !table_add(&c->spans, &row);
 }
 
 static const line_span_t *span_find(const cubincode_t *c, uint64_t address)
 {
-    uint64_t low = 0, high = c->span_count;
+    const line_span_t *spans = c->spans.spans;
+    uint32_t low = 0, high = c->spans.count;
 
     while (low < high) {
-        uint64_t middle = low + (high - low) / 2;
+        uint32_t middle = low + (high - low) / 2;
 
-        if (c->spans[middle].from <= address)
+        if (spans[middle].from <= address)
             low = middle + 1;
         else
             high = middle;
     }
-    return low > 0 && address < c->spans[low - 1].to ? &c->spans[low - 1] : NULL;
+    return low > 0 && address < spans[low - 1].to ? &spans[low - 1] : NULL;
 }
 
 cubincode_t *cubincode_open(uint8_t *code, uint64_t bytes)
 {
     cubincode_t *c = calloc(1, sizeof *c);
-    elfsection_t lines;
+    elfsection_t lines, strings;
     elfview_t elf;
 
     if (!c)
@@ -221,12 +290,15 @@ cubincode_t *cubincode_open(uint8_t *code, uint64_t bytes)
         !elfview_find(&elf, ".debug_line", &lines) || lines.data.size == 0)
         goto fail;
     c->lines = lines.data;
+    if (elfview_find(&elf, ".debug_str", &strings))
+        c->strings = strings.data;
     code_place(code, &elf, lines.data);
     if (!functions_read(c, &elf))
         goto fail;
-    linetable_visit(c->lines, span_add, c);
-    if (c->span_count > 0 && !c->full) {
-        qsort(c->spans, c->span_count, sizeof *c->spans, span_order);
+    linetable_visit(c->lines, row_add, c);
+    table_fini(&c->sequence);
+    if (c->spans.count > 0 && !c->full) {
+        qsort(c->spans.spans, c->spans.count, sizeof c->spans.spans[0], span_order);
         return c;
     }
 
@@ -240,19 +312,25 @@ void cubincode_close(cubincode_t *c)
     if (!c)
         return;
     free(c->functions);
-    free(c->spans);
+    table_fini(&c->spans);
+    table_fini(&c->calls);
+    table_fini(&c->sequence);
     free(c);
 }
 
-bool cubincode_line(const cubincode_t *c, const char *function, uint64_t offset,
-                    line_frame_t *out)
+/* A call's caller stands before it, so this ends. */
+uint32_t cubincode_frames(const cubincode_t *c, const char *function, uint64_t offset,
+                          line_frame_t out[LINETABLE_FRAMES])
 {
     uint64_t address = function_address(c, function);
     const line_span_t *span = NULL;
+    uint32_t count = 0;
 
     if (address && offset >> SECTION_SHIFT == 0)
         span = span_find(c, address + offset);
-    if (span)
-        linetable_file(c->lines, span, out);
-    return span != NULL;
+    while (span && count < LINETABLE_FRAMES) {
+        linetable_frame(c->lines, c->strings, span, &out[count++]);
+        span = span->caller ? &c->calls.spans[span->caller - 1] : NULL;
+    }
+    return count;
 }

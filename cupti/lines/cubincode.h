@@ -18,9 +18,9 @@ typedef struct cubincode cubincode_t;
 cubincode_t *cubincode_open(uint8_t *code, uint64_t bytes);
 void cubincode_close(cubincode_t *c);
 
-/* function: as a symbol names it; of "$kernel$callee" the callee's name will do. out: the innermost
- * line's; its texts are borrowed from the code. Returns: whether one is known. */
-bool cubincode_line(const cubincode_t *c, const char *function, uint64_t offset,
-                    line_frame_t *out);
+/* function: as a symbol names it; of "$kernel$callee" the callee's name will do. Texts of frames are
+ * borrowed from the code. Returns: how many there are, the innermost first; 0: no line is known. */
+uint32_t cubincode_frames(const cubincode_t *c, const char *function, uint64_t offset,
+                          line_frame_t out[LINETABLE_FRAMES]);
 
 #endif

@@ -87,14 +87,6 @@ bool cubins_keep(const void *cubin, size_t bytes)
     return kept;
 }
 
-/* A folder stands before what is no whole path. */
-static void path_join(const char *folder, const char *name, char out[CUBINS_FILE])
-{
-    bool whole = name[0] == '/' || !folder || !folder[0];
-
-    snprintf(out, CUBINS_FILE, "%s%s%s", whole ? "" : folder, whole ? "" : "/", name);
-}
-
 static const cubincode_t *lines_of(cubin_t *cubin)
 {
     if (!cubin->opened)
@@ -103,21 +95,25 @@ static const cubincode_t *lines_of(cubin_t *cubin)
     return cubin->lines;
 }
 
-uint32_t cubins_line(uint64_t crc, const char *function, uint64_t offset,
-                     char file[CUBINS_FILE])
+bool cubins_look(uint64_t crc, const char *function, uint64_t offset, cubins_place_t *out)
 {
+    line_frame_t frames[LINETABLE_FRAMES];
     const cubincode_t *lines;
-    line_frame_t place;
+    uint32_t count = 0;
     cubin_t *cubin;
 
-    file[0] = '\0';
+    out->line = 0;
+    out->file[0] = out->calls[0] = '\0';
     pthread_mutex_lock(&cubins.lock);
     cubin = find(crc);
     pthread_mutex_unlock(&cubins.lock);
     lines = cubin ? lines_of(cubin) : NULL;
-    if (!lines || !cubincode_line(lines, function, offset, &place))
-        return 0;
-    if (place.file[0])
-        path_join(place.folder, place.file, file);
-    return file[0] ? place.line : 0;
+    if (lines)
+        count = cubincode_frames(lines, function, offset, frames);
+    if (count == 0 || !frames[0].file[0])
+        return false;
+    out->line = frames[0].line;
+    inlined_path(&frames[0], out->file);
+    inlined_text(frames, count, out->calls);
+    return out->line != 0;
 }

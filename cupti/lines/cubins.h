@@ -7,13 +7,10 @@
 #ifndef GPURT_CUPTI_CUBINS_H
 #define GPURT_CUPTI_CUBINS_H
 
+#include "inlined.h"
 #include "pcsampling_api.h"
 
 #include <stdbool.h>
-
-enum {
-    CUBINS_FILE = 512 /* bytes of a path, with its end */
-};
 
 /* api: borrowed for ever. Context: once, before the others. */
 void cubins_open(const pcsampling_api_t *api);
@@ -22,10 +19,15 @@ void cubins_open(const pcsampling_api_t *api);
  * any thread of the program, as it loads the module. */
 bool cubins_keep(const void *cubin, size_t bytes);
 
-/* The innermost inlined call's line. Returns: 0 and an empty path where none is known. Reads all of
- * a cubin's lines the first time. Asks nothing of CUPTI, whose own look crashed beside the end of a
+/* What is known of an instruction. */
+typedef struct cubins_place {
+    uint32_t line; /* 0: none is known, file is empty; else the innermost inlined call's */
+    char file[INLINED_FILE];
+    char calls[INLINED_TEXT]; /* inlined.h; "": nothing is inlined there */
+} cubins_place_t;
+
+/* Returns: whether a line is known. Reads all of a cubin's lines the first time. Asks nothing of CUPTI, whose own look crashed beside the end of a
  * program. Context: one thread, which holds no lock. */
-uint32_t cubins_line(uint64_t crc, const char *function, uint64_t offset,
-                     char file[CUBINS_FILE]);
+bool cubins_look(uint64_t crc, const char *function, uint64_t offset, cubins_place_t *out);
 
 #endif

@@ -17,7 +17,7 @@
 enum {
     LINECOUNT_PLACES = 1 << 17, /* instructions: a power of two, three quarters are used */
     LINECOUNT_ROWS = 1 << 17,   /* likewise */
-    LINECOUNT_TEXTS = 1 << 13,  /* names of functions and files: likewise */
+    LINECOUNT_TEXTS = 1 << 14,  /* names of functions and files, and calls: likewise */
     LINECOUNT_DEVICES = 16,
     LINECOUNT_WRITTEN = 2048 /* rows of one take */
 };
@@ -25,8 +25,9 @@ enum {
 typedef struct linecount_place {
     uint64_t cubin, offset;
     const char *function; /* NULL: a free place */
-    uint32_t line;        /* whoever takes fills these two, once */
+    uint32_t line;        /* whoever takes fills these, once */
     const char *file;     /* NULL: not looked for */
+    const char *calls;    /* inlined.h */
 } linecount_place_t;
 
 typedef struct linecount_row {

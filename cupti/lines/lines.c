@@ -8,6 +8,7 @@
 #include "duty.h"
 #include "environ.h"
 #include "hosttime.h"
+#include "linecalls.h"
 #include "linecount.h"
 #include "outlet.h"
 #include "tell.h"
@@ -37,7 +38,10 @@ enum {
     COST_MOST = 4,   /* percent, before that is told */
     REASON_TEXT = 160
 };
-#define REST_TEXT "(no room for more lines)"
+#define REST_TEXT    "(no room for more lines)"
+#define NO_CALLS     "(not inlined)"
+#define UNKNOWN_TEXT "(not known)"
+#define NO_ROOM      "(no room for more calls)"
 
 /* A GPU. Whoever makes calls about its context holds the lock, and nobody waits for it. */
 typedef struct station {
@@ -65,6 +69,7 @@ static struct {
     bool cost_told;
     uint64_t launches; /* at the last writing */
     linecount_row_t rows[LINECOUNT_WRITTEN];
+    linecalls_t calls;
     duty_t reader;
     uint32_t xended; /* nothing is armed any more; written by: lines_stop */
     station_t of[LINECOUNT_DEVICES];
@@ -400,19 +405,37 @@ static void cost_look(uint64_t ns)
 
 /* ---- writing ------------------------------------------------------------------------- */
 
-/* Without the lock: CUPTI reads the code. Only this thread writes what is found. */
+/* Without the lock: a large line table may be read. Only this thread writes what is found. */
 static void place_look(linecount_place_t *p)
 {
-    char file[CUBINS_FILE];
-    const char *text;
+    cubins_place_t place;
+    const char *file, *calls;
 
     if (p->file)
         return;
-    p->line = cubins_line(p->cubin, p->function, p->offset, file);
+    if (cubins_look(p->cubin, p->function, p->offset, &place))
+        p->line = place.line;
     pthread_mutex_lock(&lines.lock);
-    text = linecount_text(lines.count, file[0] ? file : "?");
+    file = linecount_text(lines.count, p->line ? place.file : "?");
+    calls = linecount_text(lines.count, place.calls[0] ? place.calls
+                                        : p->line      ? NO_CALLS
+                                                       : UNKNOWN_TEXT);
     pthread_mutex_unlock(&lines.lock);
-    p->file = text ? text : "?";
+    p->file = file ? file : "?";
+    p->calls = calls ? calls : NO_ROOM;
+}
+
+/* Between enter and exit. */
+static uint32_t calls_name(const char *calls)
+{
+    if (linecalls_fits(&lines.calls, outlet_box(), calls))
+        return outlet_name(calls, false);
+    if (!lines.calls.told)
+        trouble_say(TROUBLE_NOTE,
+                    "callers of inlined lines are not told any more: there is "
+                    "no room for so many; lines are");
+    lines.calls.told = true;
+    return outlet_name(NO_ROOM, false);
 }
 
 static void row_put(const linecount_row_t *row, uint64_t ns)
@@ -427,6 +450,7 @@ static void row_put(const linecount_row_t *row, uint64_t ns)
     out.function = outlet_name(p->function, true);
     out.file = outlet_name(p->file, false);
     out.reason = outlet_name(linecount_reason(lines.count, row), false);
+    out.calls = calls_name(p->calls);
     outlet_put(GPURT_KIND_LINE, row->device, lines.began_ns, &out);
 }
 
@@ -440,6 +464,7 @@ static void rest_put(uint32_t device, const linecount_rest_t *rest, uint64_t ns)
     out.function = outlet_name(REST_TEXT, false);
     out.file = outlet_name("?", false);
     out.reason = outlet_name("?", false);
+    out.calls = outlet_name(UNKNOWN_TEXT, false);
     outlet_put(GPURT_KIND_LINE, device, lines.began_ns, &out);
 }
 

@@ -10,7 +10,7 @@
 
 static uint32_t cell_hash(const gpurt_linecell_t *c)
 {
-    const uint32_t key[] = {c->function, c->file, c->line, c->offset, c->reason};
+    const uint32_t key[] = {c->function, c->file, c->line, c->offset, c->reason, c->calls};
     uint64_t h = 0x9e3779b97f4a7c15ull;
 
     for (size_t i = 0; i < sizeof key / sizeof key[0]; i++) {
@@ -23,7 +23,7 @@ static uint32_t cell_hash(const gpurt_linecell_t *c)
 static bool cell_same(const gpurt_linecell_t *a, const gpurt_linecell_t *b)
 {
     return a->function == b->function && a->file == b->file && a->line == b->line &&
-           a->offset == b->offset && a->reason == b->reason;
+           a->offset == b->offset && a->reason == b->reason && a->calls == b->calls;
 }
 
 /* The slot of such a cell: its own, or the free one that it would have. */
@@ -122,6 +122,7 @@ bool gpurt_linecell_of(const gpurt_row_t *row, gpurt_linecell_t *out, uint64_t *
                               .line = l->line,
                               .offset = l->offset,
                               .reason = l->reason,
+                              .calls = l->calls,
                               .second = (uint32_t)(*end_ns / SECOND_NS),
                               .samples = l->samples,
                               .idle = l->idle,

@@ -17,12 +17,14 @@ enum {
 typedef struct gpurt_linecell {
     uint32_t function, file, line; /* line 0: not known */
     uint32_t offset, reason;
+    uint32_t calls;  /* inlined ones (activity.h); 0: an older file tells none */
     uint32_t second; /* since 1970, in which the last record's time ends */
+    uint32_t unused;
     uint64_t samples, idle;
     uint32_t recent[GPURT_LINECELL_SECONDS]; /* of that second, and of the one before */
     uint32_t recent_idle[GPURT_LINECELL_SECONDS];
 } gpurt_linecell_t;
-GPURT_STATIC_ASSERT(sizeof(gpurt_linecell_t) == 56, "an array of them needs no padding");
+GPURT_STATIC_ASSERT(sizeof(gpurt_linecell_t) == 64, "an array of them needs no padding");
 
 /* Borrowed from its owner for a call. There are twice as many slots as room, which is a power of
  * two: a hash table, of indices + 1. */

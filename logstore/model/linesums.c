@@ -8,13 +8,15 @@ enum {
     FIRST_ROOM = 1024 /* cells; a power of two, as each room is */
 };
 
-/* Samples of a function's line, of an instruction of it where none is known, and a reason. */
+/* Samples of a function's line, of an instruction of it where none is known, the calls that it stands
+ * in, and a reason. */
 typedef struct part {
-    uint32_t function, file, line, place, reason;
+    uint32_t function, file, line, place, calls, reason;
     uint32_t offset;     /* the first */
     uint32_t first_code; /* of its function */
     uint64_t samples, idle;
-    uint64_t line_samples, function_samples; /* of all parts alike; for the order */
+    uint64_t calls_samples, line_samples,
+        function_samples; /* of all alike; for the order */
 } part_t;
 
 /* ---- adding -------------------------------------------------------------------------- */
@@ -90,15 +92,22 @@ static int by_line(const part_t *a, const part_t *b)
     return order ? order : by_number(a->place, b->place);
 }
 
+static int by_calls(const part_t *a, const part_t *b)
+{
+    int order = by_line(a, b);
+
+    return order ? order : by_number(a->calls, b->calls);
+}
+
 static int compare_places(const void *a, const void *b)
 {
     const part_t *x = a, *y = b;
-    int order = by_line(x, y);
+    int order = by_calls(x, y);
 
     return order ? order : by_number(x->reason, y->reason);
 }
 
-/* Functions by their samples, their lines by theirs, reasons of a line by theirs. */
+/* Functions by their samples, their lines by theirs, calls of a line by theirs, reasons of those. */
 static int compare_sums(const void *a, const void *b)
 {
     const part_t *x = a, *y = b;
@@ -107,11 +116,13 @@ static int compare_sums(const void *a, const void *b)
     order = order ? order : by_number(x->function, y->function);
     order = order ? order : by_number(y->line_samples, x->line_samples);
     order = order ? order : by_line(x, y);
+    order = order ? order : by_number(y->calls_samples, x->calls_samples);
+    order = order ? order : by_number(x->calls, y->calls);
     order = order ? order : by_number(y->samples, x->samples);
     return order ? order : by_number(x->reason, y->reason);
 }
 
-/* Instructions of one line and reason become one part: they lie side by side. Returns: how many
+/* Instructions of one line, calls and reason become one part: they lie side by side. Returns: how many
  * there are then. */
 static uint32_t parts_join(part_t *parts, uint32_t count)
 {
@@ -132,24 +143,22 @@ static uint32_t parts_join(part_t *parts, uint32_t count)
     return kept;
 }
 
-/* Each part learns what its line and its function have. */
-static void sums_spread(part_t *parts, uint32_t count)
+static int by_function(const part_t *a, const part_t *b)
+{
+    return by_number(a->function, b->function);
+}
+
+/* Each part learns what all have that are the same to `by`; they lie side by side. */
+static void sum_spread(part_t *parts, uint32_t count,
+                       int (*by)(const part_t *a, const part_t *b), size_t offset)
 {
     for (uint32_t i = 0, end; i < count; i = end) {
         uint64_t sum = 0;
 
-        for (end = i; end < count && parts[end].function == parts[i].function; end++)
+        for (end = i; end < count && by(&parts[end], &parts[i]) == 0; end++)
             sum += parts[end].samples;
         for (uint32_t k = i; k < end; k++)
-            parts[k].function_samples = sum;
-    }
-    for (uint32_t i = 0, end; i < count; i = end) {
-        uint64_t sum = 0;
-
-        for (end = i; end < count && by_line(&parts[end], &parts[i]) == 0; end++)
-            sum += parts[end].samples;
-        for (uint32_t k = i; k < end; k++)
-            parts[k].line_samples = sum;
+            memcpy((char *)&parts[k] + offset, &sum, sizeof sum);
     }
 }
 
@@ -218,16 +227,19 @@ static void code_put(gpurt_linesums_t *s)
                                                               .offset = c->offset,
                                                               .file = c->file,
                                                               .line = c->line,
+                                                              .calls = c->calls,
                                                               .reason = c->reason,
                                                               .reason_samples = c->samples};
         to = &s->code[s->code_count - 1];
         to->samples += c->samples;
         to->idle += c->idle;
+        s->samples += c->samples;
+        s->idle += c->idle;
     }
 }
 
-/* Behind code_put. */
-static void parts_make(gpurt_linesums_t *s, part_t *parts)
+/* Behind code_put. calls: apart by them. */
+static void parts_make(const gpurt_linesums_t *s, bool calls, part_t *parts)
 {
     uint32_t first = 0;
 
@@ -240,13 +252,61 @@ static void parts_make(gpurt_linesums_t *s, part_t *parts)
                             .file = c->file,
                             .line = c->line,
                             .place = c->line ? 0 : c->offset,
+                            .calls = calls ? c->calls : 0,
                             .reason = c->reason,
                             .offset = c->offset,
                             .first_code = first,
                             .samples = c->samples,
                             .idle = c->idle};
-        s->samples += c->samples;
-        s->idle += c->idle;
+    }
+}
+
+/* Returns: how many, in the order of the tables. */
+static uint32_t parts_of(const gpurt_linesums_t *s, bool calls, part_t *parts)
+{
+    uint32_t count;
+
+    parts_make(s, calls, parts);
+    qsort(parts, s->cell_count, sizeof *parts, compare_places);
+    count = parts_join(parts, s->cell_count);
+    sum_spread(parts, count, by_function, offsetof(part_t, function_samples));
+    sum_spread(parts, count, by_line, offsetof(part_t, line_samples));
+    sum_spread(parts, count, by_calls, offsetof(part_t, calls_samples));
+    qsort(parts, count, sizeof *parts, compare_sums);
+    return count;
+}
+
+/* Lines are there, in the same order. */
+static void calls_put(gpurt_linesums_t *s, const part_t *p, const part_t *last,
+                      gpurt_linesum_line_t *l)
+{
+    gpurt_linesum_calls_t *c;
+
+    if (!last || by_calls(last, p) != 0) {
+        c = &s->calls[s->calls_count++];
+        c->calls = p->calls;
+        c->first_reason = s->reason_count;
+        if (l->calls_count++ == 0)
+            l->first_calls = s->calls_count - 1;
+    }
+    c = &s->calls[s->calls_count - 1];
+    c->samples += p->samples;
+    c->idle += p->idle;
+    c->reason_count++;
+    s->reasons[s->reason_count++] =
+        (gpurt_linesum_reason_t){p->reason, p->samples, p->idle};
+}
+
+static void all_put(gpurt_linesums_t *s, part_t *parts)
+{
+    uint32_t count = parts_of(s, false, parts), line = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        part_put(s, &parts[i], i ? &parts[i - 1] : NULL);
+    count = parts_of(s, true, parts);
+    for (uint32_t i = 0; i < count; i++) {
+        line += i && by_line(&parts[i - 1], &parts[i]) != 0;
+        calls_put(s, &parts[i], i ? &parts[i - 1] : NULL, &s->lines[line]);
     }
 }
 
@@ -254,26 +314,21 @@ gpurt_status_t gpurt_linesums_finish(gpurt_linesums_t *s)
 {
     const uint32_t room = s->cell_count + 1u;
     part_t *parts = calloc(room, sizeof *parts);
-    uint32_t count;
 
     s->functions = calloc(room, sizeof *s->functions);
     s->lines = calloc(room, sizeof *s->lines);
-    s->reasons = calloc(room, sizeof *s->reasons);
+    s->reasons = calloc(2 * (size_t)room, sizeof *s->reasons); /* of lines, and of calls */
+    s->calls = calloc(room, sizeof *s->calls);
     s->code = calloc(room, sizeof *s->code);
-    if (!s->functions || !s->lines || !s->reasons || !s->code || !parts || s->no_memory) {
+    if (!s->functions || !s->lines || !s->reasons || !s->calls || !s->code || !parts ||
+        s->no_memory) {
         free(parts);
         return GPURT_E_NOMEM;
     }
     if (s->cell_count)
         qsort(s->cells, s->cell_count, sizeof s->cells[0], compare_code);
     code_put(s);
-    parts_make(s, parts);
-    qsort(parts, s->cell_count, sizeof *parts, compare_places);
-    count = parts_join(parts, s->cell_count);
-    sums_spread(parts, count);
-    qsort(parts, count, sizeof *parts, compare_sums);
-    for (uint32_t i = 0; i < count; i++)
-        part_put(s, &parts[i], i ? &parts[i - 1] : NULL);
+    all_put(s, parts);
     free(parts);
     return GPURT_OK;
 }
@@ -303,6 +358,7 @@ void gpurt_linesums_fini(gpurt_linesums_t *s)
     free(s->functions);
     free(s->lines);
     free(s->reasons);
+    free(s->calls);
     free(s->code);
     free(s->cells);
     free(s->slots);

@@ -17,6 +17,13 @@ typedef struct gpurt_linesum_reason {
     uint64_t samples, idle;
 } gpurt_linesum_reason_t;
 
+/* Samples of a line that stands in these inlined calls. */
+typedef struct gpurt_linesum_calls {
+    uint32_t calls; /* name, as the log has it; 0: it tells none */
+    uint64_t samples, idle;
+    uint32_t first_reason, reason_count; /* as a line's */
+} gpurt_linesum_calls_t;
+
 /* A source line of a function; where none is known, an instruction. */
 typedef struct gpurt_linesum_line {
     uint32_t function, file;
@@ -24,11 +31,12 @@ typedef struct gpurt_linesum_line {
     uint32_t offset; /* of the instruction, or the first one of the line that was met */
     uint64_t samples, idle;
     uint32_t first_reason, reason_count; /* among the sums' reasons; most samples first */
+    uint32_t first_calls, calls_count;   /* among the sums' calls; likewise */
 } gpurt_linesum_line_t;
 
 /* All samples of one instruction. */
 typedef struct gpurt_linesum_code {
-    uint32_t function, offset, file, line;
+    uint32_t function, offset, file, line, calls;
     uint32_t reason; /* that most of them have, */
     uint64_t reason_samples;
     uint64_t samples, idle;
@@ -54,6 +62,8 @@ typedef struct gpurt_linesums {
     uint32_t line_count;
     gpurt_linesum_reason_t *reasons;
     uint32_t reason_count;
+    gpurt_linesum_calls_t *calls;
+    uint32_t calls_count;
     gpurt_linesum_code_t *code;
     uint32_t code_count;
     gpurt_linecell_t *cells; /* owned, as all tables are */

@@ -39,6 +39,21 @@ static void name_view(const gpurt_model_t *m, uint32_t id, gpurt_model_warps_t *
     model_name(m, id, to->text, sizeof to->text);
 }
 
+/* Likewise. */
+static void calls_view(const gpurt_model_t *m, uint32_t id, gpurt_model_warps_t *v)
+{
+    gpurt_model_warp_calls_t *to;
+
+    for (uint32_t i = 0; i < v->calls_count; i++)
+        if (v->calls[i].id == id)
+            return;
+    if (v->calls_count == GPURT_MODEL_LINE_CALLS)
+        return;
+    to = &v->calls[v->calls_count++];
+    to->id = id;
+    model_name(m, id, to->text, sizeof to->text);
+}
+
 static void names_view(const gpurt_model_t *m, const gpurt_linecell_t *c,
                        const gpurt_linecell_t *before, gpurt_model_warps_t *v)
 {
@@ -48,6 +63,8 @@ static void names_view(const gpurt_model_t *m, const gpurt_linecell_t *c,
         name_view(m, c->file, v);
     if (!before || before->reason != c->reason)
         name_view(m, c->reason, v);
+    if (c->calls && (!before || before->calls != c->calls))
+        calls_view(m, c->calls, v);
 }
 
 bool model_lines_view(const gpurt_model_t *m, gpurt_model_warps_t *v)

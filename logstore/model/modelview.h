@@ -45,7 +45,9 @@ enum {
     GPURT_MODEL_LINE_CELLS = 8192, /* samples of warps: by instruction and reason */
     GPURT_MODEL_LINE_NAMES = 512,
     GPURT_MODEL_LINE_NAME = 256,
-    GPURT_MODEL_COLLECTORS = 16 /* processes whose collector has a row of its own */
+    GPURT_MODEL_LINE_CALLS = 256, /* texts of inlined calls, */
+    GPURT_MODEL_CALLS_TEXT = 736, /* as long as the collector writes them (inlined.h) */
+    GPURT_MODEL_COLLECTORS = 16   /* processes whose collector has a row of its own */
 };
 
 /* Lines are kept by class, so that a flood of INFO does not push an ERROR out. */
@@ -347,14 +349,21 @@ typedef struct gpurt_model_warp_name {
     char text[GPURT_MODEL_LINE_NAME]; /* its beginning, where it is longer */
 } gpurt_model_warp_name_t;
 
+/* Calls that lines stand in. */
+typedef struct gpurt_model_warp_calls {
+    uint32_t id, unused;
+    char text[GPURT_MODEL_CALLS_TEXT];
+} gpurt_model_warp_calls_t;
+
 /* Part 9: where warps were met, and why they stood there (linesums.h). */
 typedef struct gpurt_model_warps {
     uint64_t rows; /* 0: nothing is known */
     uint64_t first_ns, last_ns;
     uint64_t left_out, left_out_idle; /* samples that have no cell: there was no room */
-    uint32_t count, name_count;
+    uint32_t count, name_count, calls_count, unused;
     gpurt_linecell_t cells[GPURT_MODEL_LINE_CELLS];
     gpurt_model_warp_name_t names[GPURT_MODEL_LINE_NAMES];
+    gpurt_model_warp_calls_t calls[GPURT_MODEL_LINE_CALLS];
 } gpurt_model_warps_t;
 
 /* All of it: a private copy of one process. About 3 MB. */

@@ -120,9 +120,9 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
     SITE(SAMPLE, TRACE, gpurt_activity_sample_t, T6(W, I, I, I, I, I),
          "sample of %llu ns, in 1/100 %%: SM active %d, issued %d, memory %d, tensor %d, "
          "warps %d"),
-    SITE(LINE, TRACE, gpurt_activity_line_t, T8(S, S, U, S, W, U, U, U),
-         "in %s at %s:%u, %s, in %llu ns: instruction 0x%x, samples %u, of them "
-         "%u while nothing was issued"),
+    GROWN(LINE, gpurt_activity_line_t, calls, T9(S, S, U, S, W, U, U, U, S),
+          "in %s at %s:%u, %s, in %llu ns: instruction 0x%x, samples %u, of them "
+          "%u while nothing was issued, calls %s"),
     GROWN(RUNNING, gpurt_activity_running_t, calls,
           T16(S, U, U, U, U, U, U, W, W, U, U, U, U, S, S, U),
           "running %s: grid %u,%u,%u block %u,%u,%u, stream 0x%llx, launched %llu ns ago; "

@@ -302,6 +302,7 @@ static const struct {
     {.mode = "lines-turns", .counted = lines_turns},
     {.mode = "lines-leave", .counted = lines_leave},
     {.mode = "lines-contexts", .run = lines_contexts},
+    {.mode = "lines-inlined", .counted = lines_inlined},
     {.mode = "lines-modules", .counted = lines_modules},
     {.mode = "lines-many", .counted = lines_many},
     {.mode = "lines-none", .run = lines_none},

@@ -11,10 +11,14 @@ enum {
     SYMBOLS,
     LINES,
     RELOCATIONS,
+    CALLS,
     TEXT,
     SECTIONS = TEXT + FAKE_CUBIN_TEXTS,
     R_64 = 2
 };
+
+const char *const fake_cubin_calls[FAKE_CUBIN_CALLS] = {"_Z5outerILi3EEjjPKj",
+                                                        "_ZNK4Walk4stepEjPKj"};
 
 typedef struct maker {
     fake_cubin_t *out;
@@ -52,9 +56,9 @@ static void section_end(maker_t *m, uint32_t section)
 static void names_put(maker_t *m, bool rel)
 {
     const char *names[SECTIONS] = {
-        "",        ".shstrtab",   ".strtab",
-        ".symtab", ".debug_line", rel ? ".rel.debug_line" : ".rela.debug_line",
-        ".text.a", ".text.b"};
+        "",           ".shstrtab",   ".strtab",
+        ".symtab",    ".debug_line", rel ? ".rel.debug_line" : ".rela.debug_line",
+        ".debug_str", ".text.a",     ".text.b"};
 
     section_begin(m, SECTION_NAMES, SHT_STRTAB, 0);
     for (uint32_t i = 0; i < SECTIONS; i++) {
@@ -106,6 +110,25 @@ static void header_put(maker_t *m)
     put(m, files, sizeof files);
 }
 
+static void calls_put(maker_t *m)
+{
+    section_begin(m, CALLS, SHT_PROGBITS, 0);
+    put_number(m, 0, 1);
+    for (uint32_t i = 0; i < FAKE_CUBIN_CALLS; i++)
+        put(m, fake_cubin_calls[i], strlen(fake_cubin_calls[i]) + 1);
+    section_end(m, CALLS);
+}
+
+/* Instruction `at`, the call `inlined` of those that are: made by the row before it. */
+static void call_put(maker_t *m, uint32_t at, uint32_t inlined)
+{
+    const uint8_t name =
+        inlined % 2 ? (uint8_t)(2 + strlen(fake_cubin_calls[0])) : (uint8_t)1;
+
+    put(m, (const uint8_t[]){0, 3, 0x90, (uint8_t)at, name}, 5);
+    put(m, (const uint8_t[]){2, FAKE_CUBIN_STEP, 10 + 5}, 3);
+}
+
 /* A sequence. */
 static void lines_put(maker_t *m, const fake_function_t *f, uint32_t index, bool rel)
 {
@@ -115,7 +138,10 @@ static void lines_put(maker_t *m, const fake_function_t *f, uint32_t index, bool
     put_number(m, rel ? f->value : 0, 8);
     put(m, (const uint8_t[]){3, (uint8_t)(f->line - 1), 1}, 3);
     for (uint32_t i = 1; i < f->count; i++)
-        put(m, (const uint8_t[]){2, FAKE_CUBIN_STEP, 10 + 5 + 1}, 3);
+        if (i + f->inlined < f->count)
+            put(m, (const uint8_t[]){2, FAKE_CUBIN_STEP, 10 + 5 + 1}, 3);
+        else
+            call_put(m, i, i + f->inlined - f->count);
     put(m, (const uint8_t[]){2, FAKE_CUBIN_STEP, 0, 1, 1}, 5);
 }
 
@@ -168,6 +194,7 @@ void fake_cubin_make(fake_cubin_t *out, const fake_function_t *of, uint32_t coun
     symbols_put(&m, of);
     table_put(&m, of, rel);
     relocations_put(&m, of, rel);
+    calls_put(&m);
     for (uint32_t i = TEXT; i < SECTIONS; i++)
         section_begin(&m, i, SHT_PROGBITS, 0);
     head.e_shoff = out->bytes;

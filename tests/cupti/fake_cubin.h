@@ -13,13 +13,21 @@ enum {
     FAKE_CUBIN_STEP = 16 /* bytes of an instruction */
 };
 
-/* Its first instruction is of `line` of /src/app/spin.cu, the next of the line behind it. */
+/* Its first instruction is of `line` of /src/app/spin.cu, the next of the line behind it. Its last
+ * ones may be inlined: they stay on a line, each in a call that the one before it makes, of
+ * fake_cubin_calls by turns. */
 typedef struct fake_function {
     const char *name;
     uint64_t value; /* where in its section; not 0: its lines refer to the section */
     uint32_t text;  /* its section, less than FAKE_CUBIN_TEXTS */
     uint32_t line, count;
+    uint32_t inlined;
 } fake_function_t;
+
+enum {
+    FAKE_CUBIN_CALLS = 2
+};
+extern const char *const fake_cubin_calls[FAKE_CUBIN_CALLS];
 
 typedef struct fake_cubin {
     uint64_t bytes;

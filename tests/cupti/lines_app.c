@@ -27,18 +27,24 @@ static uint64_t crc_of(const fake_cubin_t *cubin)
     return crc;
 }
 
-/* Of one function, from line 10 on, or without lines. */
-static uint64_t module_load(uint32_t context, const char *function, bool lines)
+static uint64_t function_load(uint32_t context, const fake_function_t *f, bool lines)
 {
-    const fake_function_t f = {function, 0, 0, 10, INSTRUCTIONS};
     fake_cubin_t cubin;
     uint64_t crc;
 
-    fake_cubin_make(&cubin, &f, lines, false);
+    fake_cubin_make(&cubin, f, lines, false);
     crc = crc_of(&cubin);
     fake->module(context, cubin.at, cubin.bytes);
     memset(&cubin, 0xff, sizeof cubin); /* it was the call's alone */
     return crc;
+}
+
+/* Of one function, from line 10 on, or without lines. */
+static uint64_t module_load(uint32_t context, const char *function, bool lines)
+{
+    const fake_function_t f = {.name = function, .line = 10, .count = INSTRUCTIONS};
+
+    return function_load(context, &f, lines);
 }
 
 /* ---- kernels ------------------------------------------------------------------------- */
@@ -133,6 +139,26 @@ void lines_contexts(void)
     lines_spin(33);
     rest(300);
     fake->lines(33, NULL, 0);
+}
+
+/* Instructions 4 to 7 stand in 0 to 3 calls; they are of one line. */
+void lines_inlined(long ms)
+{
+    static const fake_function_t f = {"_Z6nestedPjj", 0, 0, 10, 8, 3};
+    static fake_line_t of[4];
+    uint64_t cubin;
+
+    fake->context(1, 1);
+    beside();
+    cubin = function_load(1, &f, true);
+    of[0] = (fake_line_t){f.name, cubin, 0x40, SELECTED, 1};
+    of[1] = (fake_line_t){f.name, cubin, 0x50, SELECTED, 2};
+    of[2] = (fake_line_t){f.name, cubin, 0x60, LONG_SCOREBOARD, 3};
+    of[3] = (fake_line_t){f.name, cubin, 0x70, BARRIER, 4};
+    fake->lines(1, of, 4);
+    rest(ms);
+    fake->lines(1, NULL, 0);
+    fake->context(1, 0);
 }
 
 /* While one batch runs, the next is made. */

@@ -15,6 +15,8 @@ void lines_turns(long ms);
 void lines_leave(long ms);
 /* Two contexts of a GPU, one of another, and one that comes as the first has ended. */
 void lines_contexts(void);
+/* A kernel with inlined calls, for so long. */
+void lines_inlined(long ms);
 /* So many modules come and go, each with a kernel of its own. */
 void lines_modules(long count);
 /* So many instructions, of functions with long names. */

@@ -10,10 +10,10 @@ enum {
 };
 
 static const fake_function_t functions[] = {
-    {"_Z5firstv", 0, 0, 10, 8},
-    {"_Z6secondv", 0, 1, 60, 8},
-    {"$_Z5firstv$_Z4helpi", 128, 0, 40, 4},
-    {"$_Z6secondv$_Z5firstv", 128, 1, 50, 4}, /* the kernel of that name is meant */
+    {"_Z5firstv", 0, 0, 10, 8, 0},
+    {"_Z6secondv", 0, 1, 60, 8, 3},
+    {"$_Z5firstv$_Z4helpi", 128, 0, 40, 4, 0},
+    {"$_Z6secondv$_Z5firstv", 128, 1, 50, 4, 1}, /* the kernel of that name is meant */
 };
 enum {
     FUNCTIONS = sizeof functions / sizeof functions[0]
@@ -21,12 +21,52 @@ enum {
 
 static uint32_t line_of(const cubincode_t *c, const char *function, uint64_t offset)
 {
-    line_frame_t f;
+    line_frame_t f[LINETABLE_FRAMES];
 
-    if (!cubincode_line(c, function, offset, &f))
+    if (cubincode_frames(c, function, offset, f) == 0)
         return 0;
-    CHECK(strcmp(f.folder, "/src/app") == 0 && strcmp(f.file, "spin.cu") == 0);
-    return f.line;
+    CHECK(strcmp(f[0].folder, "/src/app") == 0 && strcmp(f[0].file, "spin.cu") == 0);
+    return f[0].line;
+}
+
+static uint32_t line_wanted(const fake_function_t *f, uint32_t at)
+{
+    const uint32_t plain = f->count - f->inlined - 1; /* the last one's place */
+
+    return f->line + (at < plain ? at : plain);
+}
+
+/* Each instruction of those that are inlined stands in one call more. */
+static void check_frames(const cubincode_t *c, const fake_function_t *f, uint32_t at)
+{
+    const uint32_t plain = f->count - f->inlined - 1, deep = at > plain ? at - plain : 0;
+    line_frame_t frames[LINETABLE_FRAMES];
+
+    CHECK_EQ(cubincode_frames(c, f->name, at * FAKE_CUBIN_STEP, frames),
+             deep < LINETABLE_FRAMES ? deep + 1 : (uint32_t)LINETABLE_FRAMES);
+    for (uint32_t i = 0; i < LINETABLE_FRAMES && i <= deep; i++) {
+        CHECK_EQ(frames[i].line, line_wanted(f, at - i));
+        CHECK_STR(frames[i].file, "spin.cu");
+        CHECK_STR(frames[i].function,
+                  i < deep ? fake_cubin_calls[(deep - i - 1) % FAKE_CUBIN_CALLS] : "");
+    }
+}
+
+/* More calls in each other than anybody shows. */
+static void check_deep(void)
+{
+    static const fake_function_t deep[] = {{"_Z4deepv", 0, 0, 10, 30, 25},
+                                           {"_Z5againv", 0, 1, 10, 30, 25}};
+    static fake_cubin_t cubin;
+    cubincode_t *c;
+
+    fake_cubin_make(&cubin, deep, 2, false);
+    c = cubincode_open(cubin.at, cubin.bytes);
+    CHECK(c);
+    for (uint32_t i = 0; i < 2; i++)
+        for (uint32_t at = 0; at < deep[i].count; at++)
+            check_frames(c, &deep[i], at);
+    cubincode_close(c);
 }
 
 static void check_places(bool rel)
@@ -40,7 +80,10 @@ static void check_places(bool rel)
     for (uint32_t i = 0; i < FUNCTIONS; i++)
         for (uint32_t at = 0; at < functions[i].count * FAKE_CUBIN_STEP; at += 8)
             CHECK_EQ(line_of(c, functions[i].name, at),
-                     functions[i].line + at / FAKE_CUBIN_STEP);
+                     line_wanted(&functions[i], at / FAKE_CUBIN_STEP));
+    for (uint32_t i = 0; i < FUNCTIONS; i++)
+        for (uint32_t at = 0; at < functions[i].count; at++)
+            check_frames(c, &functions[i], at);
     CHECK_EQ(line_of(c, "_Z4helpi", 17), 41);
     CHECK_EQ(line_of(c, "_Z5firstv", 0), 10);
     CHECK_EQ(line_of(c, "_Z5firstv", 128), 40); /* its section goes on */
@@ -68,14 +111,20 @@ static void look(const uint8_t *from, uint64_t bytes)
 {
     uint8_t *copy = malloc(bytes ? bytes : 1);
     cubincode_t *c;
-    line_frame_t f;
+    line_frame_t f[LINETABLE_FRAMES];
+    uint32_t count;
 
     CHECK(copy);
     memcpy(copy, from, bytes);
     c = cubincode_open(copy, bytes);
     for (uint32_t i = 0; c && i < FUNCTIONS; i++)
-        if (cubincode_line(c, functions[i].name, 20, &f))
-            CHECK(strlen(f.folder) + strlen(f.file) < bytes);
+        for (uint32_t at = 20; at < 128; at += 60) {
+            count = cubincode_frames(c, functions[i].name, at, f);
+            while (count-- > 0)
+                CHECK(strlen(f[count].folder) + strlen(f[count].file) +
+                          strlen(f[count].function) <
+                      bytes);
+        }
     cubincode_close(c);
     free(copy);
 }
@@ -102,6 +151,7 @@ int main(void)
 {
     check_places(false);
     check_places(true);
+    check_deep();
     check_none();
     check_damage();
     return 0;

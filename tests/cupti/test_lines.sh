@@ -3,6 +3,7 @@
 # test_lines.sh FOLDER-OF-PROGRAMS FOLDER-OF-TESTS: where kernels are while they run, over a stand-in for CUPTI; what is
 # said where that is refused; and that sampling is never stopped while a kernel runs (the stand-in aborts the program).
 set -euo pipefail
+here=$(cd "${BASH_SOURCE[0]%/*}" && pwd)
 # shellcheck source=tests/cupti/standin.sh
 . "${BASH_SOURCE[0]%/*}/standin.sh" "$1" "$2"
 export GPURT_CUPTI=default,lines
@@ -73,6 +74,28 @@ has '^  90.0% .* waits for global memory 89% .* spin.cu:12 .* spin(unsigned int\
 jq -e '.lines.functions[0].percent == 90 and .lines_left_out == 0 and .lines.samples > 0' top >/dev/null || fail "gpurt-top: $(tail -c 300 top)"
 # First lines come at once, and then one write a second.
 [ "$(grep -c 'spin.cu:13, barrier' text)" -ge 2 ] || fail "lines came late: $(grep -c 'spin.cu:13, barrier' text) writes"
+
+# Lines that are inlined: one line, by the calls that it stands in, in each format and on the screen.
+run lines-inlined 400
+has '^  100.0%  /src/app/spin.cu:14  ' shown
+has '^             40%  outer<3> < spin.cu:14 Walk::step < spin.cu:14 outer<3> < spin.cu:14$' shown
+has '^                  and 1 more$' shown
+has 'outer<3> < /src/app/spin.cu:14 Walk::step < /src/app/spin.cu:14 outer<3> < /src/app/spin.cu:14$' text
+jq -e '.functions[0].lines[0].callers | .[0].function == "outer<3>" and (.[0].calls | length) == 3 and
+    .[0].calls[0] == {file: "/src/app/spin.cu", line: 14, function: "Walk::step"} and
+    .[0].calls[2].function == "nested(unsigned int*, unsigned int)" and .[3].function == null and
+    ([.[].samples] | add) == ([.[].samples] | max) * 2.5' json >/dev/null || fail "callers: $(head -c 900 json)"
+"$bin/gpurt-log" lines --folded run.gplog >folded
+call='(/src/app/spin.cu:14)'
+has "^nested(unsigned int\*, unsigned int);outer<3> $call;Walk::step $call;outer<3> $call;/src/app/spin.cu:14;barrier [0-9]*\$" folded
+"$bin/gpurt-log" lines --speedscope run.gplog >scope
+python3 "$here/speedscope_rules.py" scope >stacks || fail "speedscope: $(head -c 900 scope)"
+has '^nested(unsigned int\*, unsigned int)@;outer<3>@14;Walk::step@14;outer<3>@14;/src/app/spin.cu:14@14;waits at a barrier@ [0-9]*$' stacks
+[ "$(awk '{ n += $NF } END { print n }' stacks)" = "$(samples)" ] || fail "speedscope has another sum"
+"$bin/gpurt-top" --once --json --replay run.gplog >top
+jq -S .lines top >a
+jq -S . json >b
+cmp a b || fail "gpurt-top and gpurt-log disagree on inlined lines"
 
 # A kernel that was shorter than a look, and a program that ends with it.
 run lines 20

@@ -4,6 +4,7 @@
 #include "check.h"
 #include "linetable.h"
 
+static const uint8_t texts[] = "\0outer\0inner";
 static uint8_t table[1024];
 static size_t used;
 
@@ -83,7 +84,6 @@ static void put_end(uint8_t step)
 
 static uint32_t find(uint64_t pc, line_frame_t out[LINETABLE_FRAMES])
 {
-    static const uint8_t texts[] = "\0outer\0inner";
     bytes_t lines = {table, used}, strings = {texts, sizeof texts};
 
     return linetable_find(lines, strings, pc, out);
@@ -213,30 +213,71 @@ static void check_cut(void)
     used = whole;
 }
 
-static void span_check(void *context, const line_span_t *span)
-{
-    bytes_t lines = {table, used};
-    line_frame_t f[LINETABLE_FRAMES], of_span;
-    uint64_t *seen = context;
+enum {
+    SEEN = 16
+};
 
-    CHECK(span->from < span->to);
-    linetable_file(lines, span, &of_span);
-    for (uint64_t pc = span->from; pc < span->to; pc++) {
-        CHECK(find(pc, f) >= 1);
-        check_frame(&of_span, f[0].file, f[0].line, "");
-        CHECK(strcmp(of_span.folder, f[0].folder) == 0);
-    }
-    *seen += span->to - span->from;
+/* Rows so far, and how many bytes of instructions they have. */
+typedef struct seen {
+    line_span_t of[SEEN];
+    uint32_t count;
+    uint64_t bytes;
+} seen_t;
+
+static const line_span_t *caller_of(const line_span_t *span)
+{
+    return span->caller ? span - (span->number - span->caller) : NULL;
 }
 
-/* All spans together say what looks say. */
+static void span_check(void *context, const line_span_t *span)
+{
+    bytes_t lines = {table, used}, strings = {texts, sizeof texts};
+    line_frame_t f[LINETABLE_FRAMES], of_span;
+    seen_t *seen = context;
+    uint32_t count = 0;
+
+    CHECK(span->from <= span->to && span->caller < span->number && seen->count < SEEN);
+    seen->of[seen->count] = *span;
+    span = &seen->of[seen->count++];
+    for (uint64_t pc = span->from; pc < span->to; pc++) {
+        const line_span_t *at = span;
+
+        for (count = 0; at; count++, at = caller_of(at)) {
+            CHECK(count < find(pc, f));
+            linetable_frame(lines, strings, at, &of_span);
+            check_frame(&of_span, f[count].file, f[count].line, f[count].function);
+            CHECK(strcmp(of_span.folder, f[count].folder) == 0);
+        }
+        CHECK_EQ(count, find(pc, f));
+    }
+    seen->bytes += span->to - span->from;
+}
+
+static void row_count(void *context, const line_span_t *span)
+{
+    uint32_t *count = context;
+
+    CHECK(span->caller < span->number);
+    CHECK_EQ(span->number, ++*count);
+}
+
+/* All rows together say what looks say, callers as well. */
 static void check_spans(void)
 {
-    uint64_t seen = 0;
+    seen_t seen = {.count = 0};
 
     check_inlined();
     linetable_visit((bytes_t){table, used}, span_check, &seen);
-    CHECK_EQ(seen, 0x40 + 0x20);
+    CHECK_EQ(seen.bytes, 0x40 + 0x20);
+    memset(&seen, 0, sizeof seen);
+    check_repeated();
+    linetable_visit((bytes_t){table, used}, span_check, &seen);
+    CHECK_EQ(seen.count, 5);
+    CHECK_EQ(seen.of[4].caller, 4);
+    memset(&seen, 0, sizeof seen);
+    check_circles();
+    linetable_visit((bytes_t){table, used}, row_count, &seen.count);
+    CHECK_EQ(seen.count, 3);
 }
 
 int main(void)

@@ -16,6 +16,8 @@ static sourcetext_t source;
 static const char source_path[] = "spin.cu";
 static char folder[] = "/tmp/test_lines_view.XXXXXX";
 
+static const char *line_calls; /* of what is put; NULL: an older file */
+
 static void put_line(const char *function, const char *file, uint32_t line, uint32_t offset,
                      const char *reason, uint32_t samples, uint64_t at)
 {
@@ -26,7 +28,8 @@ static void put_line(const char *function, const char *file, uint32_t line, uint
                                  .ns = gpurt_pair(SECOND),
                                  .offset = offset,
                                  .samples = samples,
-                                 .idle = samples / 2};
+                                 .idle = samples / 2,
+                                 .calls = line_calls ? string(line_calls) : 0};
 
     put(GPURT_KIND_LINE, T0 + at, &out, sizeof out);
 }
@@ -183,6 +186,51 @@ static void check_source(void)
     act(ACTION_BACK);
     draw_at(16, 100);
     CHECK(seen("copy_plain"));
+}
+
+/* Calls of inlined lines: below the function's lines, the source, and beside instructions. */
+static void check_calls(void)
+{
+    static const char text[] = "one\ntwo\nthree\nfour\n";
+    char call[] = "leaf < /a/spin.cu:40 f0 < /a/spin.cu:9";
+
+    begin();
+    source_write(text, sizeof text - 1);
+    source_age(1600000000);
+    line_calls = "leaf < /a/spin.cu:4 \033[31mWalk::step < /b/h.h:9";
+    put_line("spin(unsigned int*)", source_path, 3, 0x20, "wait", 60, 0);
+    line_calls = "leaf < /a/spin.cu:7";
+    put_line("spin(unsigned int*)", source_path, 3, 0x28, "wait", 30, 0);
+    line_calls = "(not inlined)";
+    put_line("spin(unsigned int*)", source_path, 3, 0x30, "barrier", 10, 0);
+    put_line("spin(unsigned int*)", source_path, 4, 0x40, "barrier", 5, 0);
+    draw_at(14, 108);
+    CHECK(seen(" 60% leaf < spin.cu:4 \\x1b[31mWalk::step < h.h:9"));
+    CHECK(!seen("not inlined"));
+    act(ACTION_OPEN);
+    draw_at(24, 100);
+    CHECK(seen("60% leaf < spin.cu:4 ") && seen("30% leaf < spin.cu:7") &&
+          seen("10% (not inlined)") && seen(" 1 one") && seen("waits for the instruction"));
+    draw_at(16, 100); /* no room for them */
+    CHECK(!seen("leaf <") && seen("line 3: 100 samples"));
+    act(ACTION_DOWN);
+    draw_at(24, 100);
+    CHECK(seen("line 4: 5 samples") && !seen("leaf <") && !seen("not inlined"));
+    act(ACTION_UP);
+    for (uint32_t i = 0; i < 4; i++) {
+        call[sizeof "leaf < /a/spin.cu:40 f" - 1] = (char)('1' + i);
+        line_calls = call;
+        put_line("spin(unsigned int*)", source_path, 3, 0x50 + 8 * i, "wait", 1, 0);
+    }
+    draw_at(24, 100);
+    CHECK(seen("and 4 more"));
+    act(ACTION_CODE);
+    draw_at(24, 120);
+    CHECK(seen("/*0020*/  spin.cu:3  leaf < spin.cu:4 ") && seen("/*0030*/  spin.cu:3"));
+    for (int columns = 1; columns < 120; columns += 7)
+        for (int rows = 1; rows < 30; rows += 3)
+            draw_at(rows, columns);
+    line_calls = NULL;
 }
 
 /* A file that is not there, or is nothing that one should read; one that is newer. */
@@ -363,6 +411,7 @@ int main(void)
     CHECK(mkdtemp(folder) && chdir(folder) == 0);
     in_model(check_table);
     in_model(check_source);
+    in_model(check_calls);
     in_model(check_unread);
     in_model(check_code);
     in_model(check_recent);

@@ -13,13 +13,17 @@ enum {
     SPIN_CU,
     OTHER_CU,
     BARRIER,
-    SLEEPS
+    SLEEPS,
+    LEAF, /* calls */
+    OUTER
 };
 
 static struct {
     gpurt_row_t row;
     gpurt_activity_line_t line;
 } put;
+
+static uint32_t calls; /* of what is added */
 
 static void add(gpurt_linesums_t *s, uint32_t function, uint32_t file, uint32_t line,
                 uint32_t offset, uint32_t reason, uint32_t samples)
@@ -35,7 +39,8 @@ static void add(gpurt_linesums_t *s, uint32_t function, uint32_t file, uint32_t 
                                        .ns = gpurt_pair(500),
                                        .offset = offset,
                                        .samples = samples,
-                                       .idle = samples / 2};
+                                       .idle = samples / 2,
+                                       .calls = calls};
     gpurt_linesums_add(s, &put.row);
 }
 
@@ -78,6 +83,46 @@ static void check_order(void)
     gpurt_linesums_fini(&s);
 }
 
+/* A line that is inlined twice is one line, with its samples by calls and by reason. */
+static void check_calls(void)
+{
+    gpurt_linesums_t s = {0};
+    const gpurt_linesum_calls_t *c;
+
+    calls = LEAF;
+    add(&s, SPIN, SPIN_CU, 12, 0x20, BARRIER, 10);
+    add(&s, SPIN, SPIN_CU, 12, 0x20, SLEEPS, 20);
+    add(&s, SPIN, SPIN_CU, 13, 0x28, SLEEPS, 2);
+    calls = OUTER;
+    add(&s, SPIN, SPIN_CU, 12, 0x80, BARRIER, 40);
+    add(&s, SPIN, SPIN_CU, 12, 0x90, BARRIER, 8);
+    calls = 0;
+    add(&s, COPY, SPIN_CU, 12, 0x20, BARRIER, 7);
+    CHECK_EQ(gpurt_linesums_finish(&s), GPURT_OK);
+    CHECK_EQ(s.samples, 87);
+    CHECK_EQ(s.line_count, 3);
+    CHECK_EQ(s.lines[0].samples, 78);
+    CHECK_EQ(s.lines[0].reason_count, 2);
+    CHECK_EQ(s.reasons[s.lines[0].first_reason].samples, 58);
+    CHECK_EQ(s.lines[0].calls_count, 2);
+    CHECK_EQ(s.lines[1].calls_count, 1);
+    CHECK_EQ(s.lines[2].calls_count, 1);
+    c = &s.calls[s.lines[0].first_calls];
+    CHECK_EQ(c[0].calls, OUTER);
+    CHECK_EQ(c[0].samples, 48);
+    CHECK_EQ(c[0].idle, 24);
+    CHECK_EQ(c[0].reason_count, 1);
+    CHECK_EQ(s.reasons[c[0].first_reason].samples, 48);
+    CHECK_EQ(c[1].calls, LEAF);
+    CHECK_EQ(c[1].reason_count, 2);
+    CHECK_EQ(s.reasons[c[1].first_reason].reason, SLEEPS);
+    CHECK_EQ(s.calls[s.lines[1].first_calls].calls, LEAF);
+    CHECK_EQ(s.calls[s.lines[2].first_calls].samples, 7);
+    CHECK_EQ(s.calls_count, 4);
+    CHECK_EQ(s.code[0].calls, LEAF);
+    gpurt_linesums_fini(&s);
+}
+
 /* More of them than the tables begin with. */
 static void check_many(void)
 {
@@ -105,16 +150,16 @@ static void check_many(void)
     gpurt_linesums_fini(&s);
 }
 
-/* Rows of other kinds, rows that are too short, and none at all. */
+/* Rows of other kinds, rows that are too short, rows of older files, and none at all. */
 static void check_others(void)
 {
     gpurt_linesums_t s = {0};
 
     add(&s, SPIN, SPIN_CU, 12, 0x20, BARRIER, 7);
-    put.row.words--;
+    put.row.words -= 2;
     gpurt_linesums_add(&s, &put.row);
     CHECK_EQ(gpurt_linesums_end(&put.row), 0);
-    put.row.words++;
+    put.row.words++; /* as older files have it: without calls */
     CHECK_EQ(gpurt_linesums_end(&put.row), 1507);
     put.row.kind = GPURT_KIND_KERNEL;
     gpurt_linesums_add(&s, &put.row);
@@ -130,6 +175,7 @@ static void check_others(void)
 int main(void)
 {
     check_order();
+    check_calls();
     check_many();
     check_others();
     return 0;

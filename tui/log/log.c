@@ -5,6 +5,7 @@
 #include "export.h"
 #include "follow.h"
 #include "lines_text.h"
+#include "linestack.h"
 #include "lives.h"
 #include "log_filter.h"
 #include "log_level.h"
@@ -18,6 +19,7 @@
 #include "plural.h"
 #include "render.h"
 #include "repair.h"
+#include "speedscope.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -329,10 +331,11 @@ static int do_lines(gpurt_log_t *log, const char *path, const log_options_t *o,
         gpurt_linesums_fini(&sums);
         lines_read(log, run, from_ns, &sums);
     }
-    done = gpurt_linesums_finish(&sums) == GPURT_OK;
-    if (done)
+    done = gpurt_linesums_finish(&sums) == GPURT_OK &&
+           (!o->speedscope || speedscope_print(stdout, &lines, path) == GPURT_OK);
+    if (done && !o->speedscope)
         (o->json     ? lines_json
-         : o->folded ? lines_text_folded
+         : o->folded ? linestack_folded
                      : lines_text_plain)(stdout, &lines);
     gpurt_linesums_fini(&sums);
     if (!done) {

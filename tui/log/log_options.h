@@ -6,7 +6,7 @@
 #include "option.h"
 
 typedef struct log_options {
-    bool json, jsonl, follow, no_pager, folded;
+    bool json, jsonl, follow, no_pager, folded, speedscope;
     uint64_t lines;
     const char *level, *output, *to, *color, *filter, *kernel;
     uint64_t pid, last_s;

@@ -2,6 +2,7 @@
 #include "lines_text.h"
 
 #include "activity_text.h"
+#include "calls_text.h"
 #include "json.h"
 #include "plural.h"
 #include "render.h"
@@ -16,6 +17,7 @@ enum {
     NAME = LINES_NAME,
     LINES = 20,  /* of a function, in text */
     REASONS = 3, /* of a line, in text */
+    CALLS = 3,   /* likewise */
     HINTS = 32
 };
 
@@ -42,11 +44,17 @@ const char *lines_text_view(const void *warps, uint32_t id, char room[LINES_NAME
             snprintf(room, LINES_NAME, "%.*s", GPURT_MODEL_LINE_NAME - 1, w->names[i].text);
             return room;
         }
+    for (uint32_t i = 0; i < w->calls_count && i < GPURT_MODEL_LINE_CALLS; i++)
+        if (w->calls[i].id == id) {
+            snprintf(room, LINES_NAME, "%.*s", GPURT_MODEL_CALLS_TEXT - 1,
+                     w->calls[i].text);
+            return room;
+        }
     snprintf(room, LINES_NAME, "(no room for more names)");
     return room;
 }
 
-static const char *name_of(const lines_text_t *l, uint32_t id, char room[NAME])
+const char *lines_text_name(const lines_text_t *l, uint32_t id, char room[NAME])
 {
     return l->name(l->names, id, room);
 }
@@ -57,17 +65,17 @@ static void name_put(FILE *out, const lines_text_t *l, uint32_t id)
     char room[NAME], plain[4 * NAME];
     gpurt_text_t text;
 
-    name_of(l, id, room);
+    lines_text_name(l, id, room);
     gpurt_text_init(&text, plain, sizeof plain);
     gpurt_render_plain(&text, room, strlen(room));
     fputs(plain, out);
 }
 
-static bool is_wanted(const lines_text_t *l, const gpurt_linesum_function_t *f)
+bool lines_text_wanted(const lines_text_t *l, const gpurt_linesum_function_t *f)
 {
     char room[NAME];
 
-    return !l->kernel || strstr(name_of(l, f->function, room), l->kernel) != NULL;
+    return !l->kernel || strstr(lines_text_name(l, f->function, room), l->kernel) != NULL;
 }
 
 static double percent(uint64_t part, uint64_t whole)
@@ -112,7 +120,7 @@ void lines_text_reasons(const gpurt_linesums_t *s, uint32_t first_line, uint32_t
 
 const char *lines_text_words(const lines_text_t *l, uint32_t reason, char room[NAME])
 {
-    const warpstate_t *state = warpstate_find(name_of(l, reason, room));
+    const warpstate_t *state = warpstate_find(lines_text_name(l, reason, room));
 
     return state ? state->words : room;
 }
@@ -139,7 +147,7 @@ static void reasons_plain(FILE *out, const lines_text_t *l,
     char room[NAME];
 
     for (uint32_t i = 0; i < line->reason_count && i < REASONS && r[i].samples; i++) {
-        const warpstate_t *state = warpstate_find(name_of(l, r[i].reason, room));
+        const warpstate_t *state = warpstate_find(lines_text_name(l, r[i].reason, room));
 
         fputs(i ? ", " : "  ", out);
         if (state)
@@ -164,11 +172,63 @@ static void line_plain(FILE *out, const lines_text_t *l, const gpurt_linesum_lin
     fputc('\n', out);
 }
 
+static void plain_put(FILE *out, const char *text, size_t bytes)
+{
+    char plain[4 * NAME];
+    gpurt_text_t to;
+
+    gpurt_text_init(&to, plain, sizeof plain);
+    gpurt_render_plain(&to, text, bytes);
+    fputs(plain, out);
+}
+
+bool lines_text_inlined(const lines_text_t *l, uint32_t id, char room[NAME])
+{
+    char name[NAME] = "(not known)";
+    calls_text_t calls;
+    gpurt_text_t text;
+
+    gpurt_text_init(&text, room, NAME);
+    if (id && calls_text_read(lines_text_name(l, id, name), &calls)) {
+        calls_text_short(&calls, &text);
+        return true;
+    }
+    gpurt_text_printf(&text, "%s", name);
+    return false;
+}
+
+bool lines_text_calls(const lines_text_t *l, const gpurt_linesum_line_t *line,
+                      uint32_t index, char room[NAME])
+{
+    return lines_text_inlined(l, l->sums->calls[line->first_calls + index].calls, room) ||
+           line->calls_count > 1;
+}
+
+/* By whom a line is called that is inlined. */
+static void calls_plain(FILE *out, const lines_text_t *l, const gpurt_linesum_line_t *line)
+{
+    char room[NAME];
+
+    for (uint32_t i = 0; i < line->calls_count && i < CALLS; i++) {
+        const gpurt_linesum_calls_t *c = &l->sums->calls[line->first_calls + i];
+
+        if (c->samples == 0 || !lines_text_calls(l, line, i, room))
+            return;
+        fprintf(out, "            %3.0f%%  ", percent(c->samples, line->samples));
+        plain_put(out, room, strlen(room));
+        fputc('\n', out);
+    }
+    if (line->calls_count > CALLS)
+        fprintf(out, "                  and %" PRIu32 " more\n", line->calls_count - CALLS);
+}
+
 static void lines_plain(FILE *out, const lines_text_t *l, const gpurt_linesum_function_t *f,
                         uint32_t shown, hints_t *hints)
 {
-    for (uint32_t i = 0; i < shown; i++)
+    for (uint32_t i = 0; i < shown; i++) {
         line_plain(out, l, &l->sums->lines[f->first_line + i], f->samples, hints);
+        calls_plain(out, l, &l->sums->lines[f->first_line + i]);
+    }
     if (shown < f->line_count)
         fprintf(out, "          and %" PRIu32 " more\n", f->line_count - shown);
 }
@@ -215,7 +275,7 @@ void lines_text_plain(FILE *out, const lines_text_t *l)
             gpurt_plural(s->samples, "s"), activity_time(s->last_ns - s->first_ns, span));
     for (uint32_t i = 0; i < s->function_count && (!l->functions || i < l->functions);
          i++) {
-        if (!is_wanted(l, &s->functions[i]))
+        if (!lines_text_wanted(l, &s->functions[i]))
             continue;
         function_plain(out, l, &s->functions[i], &hints);
         without |= s->functions[i].without_lines;
@@ -233,7 +293,7 @@ static void json_name(gpurt_json_t *j, const lines_text_t *l, const char *key, u
 {
     char room[NAME];
 
-    gpurt_json_text(j, key, name_of(l, id, room));
+    gpurt_json_text(j, key, lines_text_name(l, id, room));
 }
 
 static void json_counts(gpurt_json_t *j, uint64_t samples, uint64_t idle)
@@ -246,13 +306,57 @@ static void json_reason(gpurt_json_t *j, const lines_text_t *l,
                         const gpurt_linesum_reason_t *r)
 {
     char room[NAME];
-    const warpstate_t *state = warpstate_find(name_of(l, r->reason, room));
+    const warpstate_t *state = warpstate_find(lines_text_name(l, r->reason, room));
 
     gpurt_json_object(j, NULL);
     json_name(j, l, "reason", r->reason);
     gpurt_json_text_known(j, "words", state ? state->words : NULL);
     json_counts(j, r->samples, r->idle);
     gpurt_json_object_end(j);
+}
+
+/* A call, and the function that it is in: of the last one the record's. */
+static void json_call(gpurt_json_t *j, const lines_text_t *l, const calls_call_t *call,
+                      const gpurt_linesum_line_t *line)
+{
+    gpurt_json_object(j, NULL);
+    gpurt_json_text(j, "file", call->file);
+    gpurt_json_known(j, "line", call->line != 0, call->line);
+    if (call->function[0])
+        gpurt_json_text(j, "function", call->function);
+    else
+        json_name(j, l, "function", line->function);
+    gpurt_json_object_end(j);
+}
+
+static void json_calls(gpurt_json_t *j, const lines_text_t *l,
+                       const gpurt_linesum_line_t *line, const gpurt_linesum_calls_t *c)
+{
+    char room[NAME];
+    calls_text_t calls = {.count = 0};
+    bool inlined = c->calls && calls_text_read(lines_text_name(l, c->calls, room), &calls);
+
+    gpurt_json_object(j, NULL);
+    gpurt_json_text_known(j, "function", inlined ? calls.function : NULL);
+    gpurt_json_array(j, "calls");
+    for (uint32_t i = 0; i < calls.count; i++)
+        json_call(j, l, &calls.of[i], line);
+    gpurt_json_array_end(j);
+    gpurt_json_bool(j, "left_out", calls.cut);
+    json_counts(j, c->samples, c->idle);
+    gpurt_json_object_end(j);
+}
+
+static void json_callers(gpurt_json_t *j, const lines_text_t *l,
+                         const gpurt_linesum_line_t *line)
+{
+    char room[NAME];
+
+    gpurt_json_array(j, "callers");
+    if (line->calls_count && lines_text_calls(l, line, 0, room))
+        for (uint32_t i = 0; i < line->calls_count; i++)
+            json_calls(j, l, line, &l->sums->calls[line->first_calls + i]);
+    gpurt_json_array_end(j);
 }
 
 static void json_line(gpurt_json_t *j, const lines_text_t *l,
@@ -270,6 +374,7 @@ static void json_line(gpurt_json_t *j, const lines_text_t *l,
     for (uint32_t i = 0; i < line->reason_count; i++)
         json_reason(j, l, &reasons_of(l, line)[i]);
     gpurt_json_array_end(j);
+    json_callers(j, l, line);
     gpurt_json_object_end(j);
 }
 
@@ -297,53 +402,8 @@ void lines_text_json(gpurt_json_t *j, const char *key, const lines_text_t *l)
     gpurt_json_number(j, "last_ns", s->last_ns);
     gpurt_json_array(j, "functions");
     for (uint32_t i = 0; i < s->function_count; i++)
-        if (is_wanted(l, &s->functions[i]))
+        if (lines_text_wanted(l, &s->functions[i]))
             json_function(j, l, &s->functions[i]);
     gpurt_json_array_end(j);
     gpurt_json_object_end(j);
-}
-
-/* ---- folded stacks ------------------------------------------------------------------- */
-
-/* A semicolon would end a frame's name. */
-static void frame_put(FILE *out, const lines_text_t *l, uint32_t id)
-{
-    char room[NAME], plain[4 * NAME];
-    gpurt_text_t text;
-
-    name_of(l, id, room);
-    for (char *at = room; (at = strchr(at, ';')) != NULL;)
-        *at = ':';
-    gpurt_text_init(&text, plain, sizeof plain);
-    gpurt_render_plain(&text, room, strlen(room));
-    fputs(plain, out);
-}
-
-static void line_folded(FILE *out, const lines_text_t *l, const gpurt_linesum_line_t *line)
-{
-    const gpurt_linesum_reason_t *r = reasons_of(l, line);
-
-    for (uint32_t i = 0; i < line->reason_count; i++) {
-        if (r[i].samples == 0)
-            continue;
-        frame_put(out, l, line->function);
-        fputc(';', out);
-        if (line->line) {
-            frame_put(out, l, line->file);
-            fprintf(out, ":%" PRIu32 ";", line->line);
-        } else
-            fprintf(out, "+0x%" PRIx32 ";", line->offset);
-        frame_put(out, l, r[i].reason);
-        fprintf(out, " %" PRIu64 "\n", r[i].samples);
-    }
-}
-
-void lines_text_folded(FILE *out, const lines_text_t *l)
-{
-    const gpurt_linesums_t *s = l->sums;
-
-    for (uint32_t i = 0; i < s->function_count; i++)
-        for (uint32_t k = 0;
-             is_wanted(l, &s->functions[i]) && k < s->functions[i].line_count; k++)
-            line_folded(out, l, &s->lines[s->functions[i].first_line + k]);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* lines_text.h - where kernels were, by samples of their warps: as text, JSON and folded stacks, of
- * a log or of what is shown of a model. */
+/* lines_text.h - where kernels were, by samples of their warps: as text and JSON, of a log or of what
+ * is shown of a model. */
 #ifndef GPURT_TUI_LINES_TEXT_H
 #define GPURT_TUI_LINES_TEXT_H
 
@@ -32,6 +32,16 @@ const char *lines_text_dictionary(const void *dictionary, uint32_t id,
                                   char room[LINES_NAME]);
 const char *lines_text_view(const void *warps, uint32_t id, char room[LINES_NAME]);
 
+const char *lines_text_name(const lines_text_t *l, uint32_t id, char room[LINES_NAME]);
+/* Whether a function is one of `kernel`. */
+bool lines_text_wanted(const lines_text_t *l, const gpurt_linesum_function_t *f);
+/* Calls, as they are: "leaf < app.cu:12 Walk::step < app.cu:27". Returns: false: there are none, and
+ * what stands for them is given. */
+bool lines_text_inlined(const lines_text_t *l, uint32_t id, char room[LINES_NAME]);
+/* One of the line's. Returns: whether they say anything of it. */
+bool lines_text_calls(const lines_text_t *l, const gpurt_linesum_line_t *line,
+                      uint32_t index, char room[LINES_NAME]);
+
 /* Functions by share of all samples, their lines by share of the function's; then what the words
  * mean. */
 void lines_text_plain(FILE *out, const lines_text_t *l);
@@ -40,8 +50,6 @@ void lines_text_function(FILE *out, const lines_text_t *l,
                          const gpurt_linesum_function_t *f);
 /* {"samples":...,"functions":[...]}. */
 void lines_text_json(gpurt_json_t *j, const char *key, const lines_text_t *l);
-/* "function;file:line;reason samples": a line each, as programs for flame graphs read it. */
-void lines_text_folded(FILE *out, const lines_text_t *l);
 
 /* Of some lines, most samples first. */
 typedef struct lines_reasons {

@@ -10,8 +10,10 @@
 
 enum {
     FOOT = 4,       /* rows for what is known of the selected line, */
-    FOOT_FROM = 14, /* where the page has so many */
-    WIDTH = 36,     /* of a reason */
+    FOOT_FROM = 14, /* where the page has so many; */
+    CALLS = 3,      /* and for the calls that it stands in, */
+    CALLS_FROM = 20,
+    WIDTH = 36, /* of a reason */
     TEXT = 96,
     STEP = 8 /* columns that Left and Right scroll */
 };
@@ -174,7 +176,29 @@ static void folded_put(canvas_t *c, rect_t area, int row, style_t style, const c
     }
 }
 
-static void foot_draw(const page_t *g, canvas_t *c, rect_t area)
+/* Rows for the calls that the selected line stands in. */
+static int calls_rows(const page_t *g, rect_t area)
+{
+    const gpurt_linesum_line_t *l = line_at(g, g->line);
+    char room[LINES_NAME];
+
+    if (area.rows < CALLS_FROM || !l || l->calls_count == 0 ||
+        !lines_text_calls(&g->sheet->text, l, 0, room))
+        return 0;
+    return l->calls_count > CALLS ? CALLS + 1 : (int)l->calls_count;
+}
+
+static void calls_draw(const page_t *g, canvas_t *c, rect_t area, int rows,
+                       const gpurt_linesum_line_t *l)
+{
+    for (int i = 0; i < rows && i < CALLS; i++)
+        linesheet_calls(g->sheet, c, area, 1 + i, 1, l, (uint32_t)i);
+    if (rows > CALLS)
+        canvas_printf(c, area, rows, 6, STYLE_DIM, "and %u more", l->calls_count - CALLS);
+}
+
+/* calls: rows of them. */
+static void foot_draw(const page_t *g, canvas_t *c, rect_t area, int calls)
 {
     const gpurt_linesum_line_t *l = line_at(g, g->line);
     const gpurt_linesum_reason_t *r;
@@ -197,13 +221,14 @@ static void foot_draw(const page_t *g, canvas_t *c, rect_t area)
         column =
             canvas_printf(c, area, 0, column, STYLE_NORMAL, "%s%s", i ? ", " : "", text);
     }
+    calls_draw(g, c, area, calls, l);
     if (l->reason_count == 0)
         return;
     state = warpstate_find(g->sheet->text.name(g->sheet->text.names, r->reason, name));
     if (!state)
         return;
     snprintf(text, sizeof text, "%s: %s", state->words, state->hint);
-    folded_put(c, area, 1, STYLE_DIM, text);
+    folded_put(c, area, 1 + calls, STYLE_DIM, text);
 }
 
 /* ---- the page ------------------------------------------------------------------------ */
@@ -250,6 +275,7 @@ static void source_page(const picture_t *p, page_t *g, canvas_t *c, rect_t area)
 {
     rect_t body = area, foot = area;
     char path[LINES_NAME];
+    const int calls = calls_rows(g, area);
     int row;
 
     if (p->source) {
@@ -260,16 +286,16 @@ static void source_page(const picture_t *p, page_t *g, canvas_t *c, rect_t area)
     title(p, g, "(d code, Esc back)", c, area);
     row = note_draw(p, g, c, area);
     body.row += row;
-    body.rows -= row + (area.rows >= FOOT_FROM ? FOOT : 0);
+    body.rows -= row + (area.rows >= FOOT_FROM ? FOOT + calls : 0);
     if (g->source && !g->source->why[0])
         source_draw(p, g, c, body);
     else
         shares_draw(g, c, body);
     if (area.rows < FOOT_FROM)
         return;
-    foot.row += area.rows - FOOT + 1;
-    foot.rows = FOOT - 1;
-    foot_draw(g, c, foot);
+    foot.row += area.rows - FOOT - calls + 1;
+    foot.rows = FOOT + calls - 1;
+    foot_draw(g, c, foot, calls);
 }
 
 /* ---- instructions -------------------------------------------------------------------- */
@@ -279,7 +305,7 @@ static void code_draw(const page_t *g, canvas_t *c, rect_t area, int row,
 {
     const double percent = linesheet_percent(code->samples, g->sheet->selected->samples);
     const gpurt_linesum_reason_t reason = {code->reason, code->reason_samples, 0};
-    char text[TEXT], name[LINES_NAME];
+    char text[TEXT], name[LINES_NAME], calls[LINES_NAME];
     int column = gutter_width(area);
 
     canvas_printf(c, area, row, 0, linesheet_style(percent), "%6.1f%%", percent);
@@ -289,9 +315,11 @@ static void code_draw(const page_t *g, canvas_t *c, rect_t area, int row,
     }
     column = canvas_printf(c, area, row, column, STYLE_NORMAL, "/*%04x*/  ", code->offset);
     if (code->line)
-        picture_place(c, area, row, column, area.columns - column,
-                      g->sheet->text.name(g->sheet->text.names, code->file, name),
-                      LINES_NAME, code->line);
+        column = picture_place(c, area, row, column, area.columns - column,
+                               g->sheet->text.name(g->sheet->text.names, code->file, name),
+                               LINES_NAME, code->line);
+    if (lines_text_inlined(&g->sheet->text, code->calls, calls))
+        canvas_text(c, area, row, column + 2, STYLE_DIM, calls, strlen(calls));
 }
 
 /* Instructions are known by where they lie alone: who has the program can have their text. */

@@ -199,6 +199,20 @@ static void line_draw(const linesheet_t *s, canvas_t *c, rect_t area, int row,
     }
 }
 
+bool linesheet_calls(const linesheet_t *s, canvas_t *c, rect_t area, int row, int column,
+                     const gpurt_linesum_line_t *l, uint32_t index)
+{
+    char room[LINES_NAME];
+
+    if (index >= l->calls_count || !lines_text_calls(&s->text, l, index, room))
+        return false;
+    column = canvas_printf(
+        c, area, row, column, STYLE_DIM, "%3.0f%% ",
+        linesheet_percent(s->sums.calls[l->first_calls + index].samples, l->samples));
+    canvas_text(c, area, row, column, STYLE_DIM, room, strlen(room));
+    return true;
+}
+
 static void lines_draw(const linesheet_t *s, canvas_t *c, rect_t area, int row)
 {
     rect_t below = area;
@@ -211,8 +225,13 @@ static void lines_draw(const linesheet_t *s, canvas_t *c, rect_t area, int row)
     snprintf(text, sizeof text, "%s",
              s->text.name(s->text.names, s->selected->function, room));
     canvas_rule(c, below, text);
-    for (uint32_t i = 0; i < s->selected->line_count && (int)i < below.rows - 1; i++)
-        line_draw(s, c, below, 1 + (int)i, &s->sums.lines[s->selected->first_line + i]);
+    row = 1;
+    for (uint32_t i = 0; i < s->selected->line_count && row < below.rows; i++) {
+        const gpurt_linesum_line_t *l = &s->sums.lines[s->selected->first_line + i];
+
+        line_draw(s, c, below, row++, l);
+        row += row < below.rows && linesheet_calls(s, c, below, row, 11, l, 0);
+    }
 }
 
 static void left_out_draw(const picture_t *p, canvas_t *c, rect_t area, int row)

@@ -40,6 +40,11 @@ int linesheet_name(const linesheet_t *s, canvas_t *c, rect_t area, int row, int 
 void linesheet_reason(const linesheet_t *s, const gpurt_linesum_reason_t *r, uint64_t whole,
                       char *text, size_t room);
 
+/* " 70% leaf < app.cu:12 outer < app.cu:27": calls that a line stands in. Returns: false: nothing is
+ * drawn, for nothing is inlined there. */
+bool linesheet_calls(const linesheet_t *s, canvas_t *c, rect_t area, int row, int column,
+                     const gpurt_linesum_line_t *l, uint32_t index);
+
 void linesheet_draw(const picture_t *p, const linesheet_t *s, canvas_t *c, rect_t area);
 bool linesheet_act(picture_t *p, const linesheet_t *s, action_t action, int page);
 

@@ -195,6 +195,10 @@ typedef struct gpurt_activity_line {
     uint32_t offset; /* of the instruction in the function */
     uint32_t samples;
     uint32_t idle; /* of them: the warp's scheduler issued nothing meanwhile */
+    uint32_t
+        calls; /* inlined ones that the line stands in, innermost first: "leaf < /src/app.cu:12
+                     * outer < /src/app.cu:27", the last in `function`; without " < ": none, or
+                     * why none are known */
 } gpurt_activity_line_t;
 
 /* Whose frames of Python are told with a launch; numbers are frozen. */
