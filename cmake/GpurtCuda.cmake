@@ -4,7 +4,8 @@
 # The first nvcc with the __nv_atomic_* built-ins, which atomic.h stands on.
 set(GPURT_CUDA_OLDEST 12.8)
 set(GPURT_CUDA_ARCHS "" CACHE STRING
-    "GPU architectures, as 80;90 (empty: 75, 80, 90 and the newest that nvcc knows; native: of the GPUs here, else 90)")
+    "GPU architectures, as 80;90 (empty: 75, 80, 90 and the newest that nvcc knows; native: of the GPUs here, else 90;
+checked: those of empty, compiled as far as a compiler could refuse)")
 
 # The architectures of this machine's GPUs; empty without a GPU, or for one that nvcc does not know.
 function(gpurt_native_archs known variable)
@@ -68,7 +69,7 @@ function(gpurt_find_cuda)
             set(archs 90)
             set(tried "-gencode=arch=compute_90,code=compute_90")
         endif()
-    elseif(NOT archs)
+    elseif(NOT archs OR archs STREQUAL "checked")
         set(archs "")
         foreach(arch 75 80 90 ${newest})
             if(arch IN_LIST known AND NOT arch IN_LIST archs)
@@ -92,15 +93,27 @@ function(gpurt_find_cuda)
         endif()
     endforeach()
 
-    if(NOT GPURT_CUDA_ARCHS AND 90 IN_LIST archs)
+    # What is compiled and not shipped: PTX of the oldest architecture, for all before 9.0, and of 9.0.
+    if((NOT GPURT_CUDA_ARCHS OR GPURT_CUDA_ARCHS STREQUAL "checked") AND 90 IN_LIST archs)
         list(GET archs 0 oldest)
+        set(older "")
+        if(NOT oldest EQUAL 90)
+            set(older "-gencode=arch=compute_${oldest},code=compute_${oldest}")
+        endif()
         set(tried "-gencode=arch=compute_90,code=compute_90")
         set(assembled "-gencode=arch=compute_90,code=[sm_90,compute_90]")
-        if(NOT oldest EQUAL 90)
-            set(more "-gencode=arch=compute_${oldest},code=compute_${oldest}")
-            list(PREPEND tried "${more}")
-            list(PREPEND assembled "${more}")
+        if(GPURT_CUDA_ARCHS STREQUAL "checked")
+            set(gencode ${older} ${assembled})
+            # A GPU here that is older runs the tests, too.
+            gpurt_native_archs("${known}" here)
+            list(APPEND here 90)
+            list(GET here 0 here)
+            if(NOT here LESS 90)
+                set(older "")
+            endif()
         endif()
+        set(tried ${older} ${tried})
+        set(assembled ${older} ${assembled})
     elseif(NOT tried)
         set(tried "${gencode}")
     endif()
@@ -116,20 +129,24 @@ function(gpurt_find_cuda)
     set(GPURT_NVCC_ARCHS "${archs}" PARENT_SCOPE)
     set(GPURT_NVCC_GENCODE "${gencode}" PARENT_SCOPE)
     list(JOIN archs " sm_" archs)
-    set(GPURT_CUDA_SUMMARY "nvcc ${CUDAToolkit_VERSION} for sm_${archs}" PARENT_SCOPE)
+    set(verb "for")
+    if(GPURT_CUDA_ARCHS STREQUAL "checked")
+        set(verb "checked for")
+    endif()
+    set(GPURT_CUDA_SUMMARY "nvcc ${CUDAToolkit_VERSION} ${verb} sm_${archs}" PARENT_SCOPE)
 endfunction()
 
-# For what is tried and not shipped, from here on. All architectures: PTX of the oldest one, for all before 9.0, and of
-# 9.0. Machine code takes four fifths of nvcc's time. What an architecture could refuse stands in the headers: libraries
-# and examples, the tests of the headers' price, and what calls gpurt_assemble make machine code of those. Native, and
-# no GPU here: PTX of 9.0, for nothing can run it.
+# For what is tried and not shipped, from here on: PTX. Machine code takes four fifths of nvcc's time. What an
+# architecture could refuse stands in the headers. Of those, the tests with the label archs and the packages make machine
+# code for each architecture. Checked: PTX of 9.0 alone, libraries and examples have PTX of the oldest, too, and what
+# calls gpurt_assemble machine code of 9.0. Native, and no GPU here: PTX of 9.0, for nothing can run it.
 macro(gpurt_narrow_gencode)
     if(GPURT_WITH_CUDA)
         set(GPURT_NVCC_GENCODE "${GPURT_NVCC_TRIED}")
     endif()
 endmacro()
 
-# Of all architectures, machine code of 9.0 too, from here on in this folder.
+# Of all architectures or checked, machine code of 9.0 too, from here on in this folder.
 macro(gpurt_assemble)
     if(GPURT_WITH_CUDA)
         set(GPURT_NVCC_GENCODE "${GPURT_NVCC_ASSEMBLED}")
