@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # The dialect, by every compiler that will read it: each public header alone, and each file with a kernel in it.
-#   c      gcc as gnu11, with its warnings about what C++ would refuse      clang   clang as gnu11
-#   cxx    g++ as C++17                                                     cuda    nvcc, headers only: the cuda
-#                                                                                   preset compiles the kernels
+#   c      gcc as gnu11, with its warnings about what C++ would refuse
+#   cxx    g++ as C++17
+#   cuda   nvcc, headers only: the cuda preset compiles the kernels. Alone those that say what is CUDA's; the others
+#          in one go, for alone g++ reads the same text of them
+# clang reads all of them for clang-tidy and in the preset tsan.
 # lint_compilers.sh                          all of it
 # lint_compilers.sh LANGUAGE NAME SOURCE     one compilation; NAME is what a report calls it
 set -euo pipefail
@@ -14,7 +16,6 @@ compile() { # LANGUAGE NAME SOURCE
     local flags=(-Iruntime/include "-I$(dirname "$2")" -Wall -Wextra -Werror -fsyntax-only)
     case $1 in
     c) gcc -std=gnu11 -x c -Wc++-compat "${flags[@]}" "$3" ;;
-    clang) clang -std=gnu11 -x c "${flags[@]}" "$3" ;;
     cxx) g++ -std=c++17 -x c++ "${flags[@]}" -Wno-missing-field-initializers "$3" ;;
     cuda) "$nvcc" -std=c++17 -x cu -arch=sm_90 -ptx -Iruntime/include -Werror all-warnings "$3" -o "$3.ptx" ;;
     esac || {
@@ -24,22 +25,24 @@ compile() { # LANGUAGE NAME SOURCE
 }
 
 plan() { # prints LANGUAGE NAME SOURCE of each compilation
-    local header file language languages
+    local header file language languages together=$temporary/together.c
     while IFS= read -r -d '' header; do
         # A source of its own, so that the header is the first thing a compiler meets.
         file=$temporary/$(basename "$header" .h).c
         printf '#include <%s>\ntypedef int gpurt_lint_not_empty;\n' "${header#runtime/include/}" >"$file"
+        languages=(c cxx)
         case $header in # the two halves of the seam are for one kind of compiler each
         */dialect_cuda*.h) languages=(cuda) ;;
-        */dialect_simt.h) languages=(c clang cxx) ;;
-        *) languages=(c clang cxx cuda) ;;
+        */dialect_simt.h) ;;
+        *) if grep -qE 'GPURT_ON_CUDA|__CUDA|__NVCC__' "$header"; then languages+=(cuda); else cat "$file" >>"$together"; fi ;;
         esac
         for language in "${languages[@]}"; do
             [[ $language == cuda && ! $nvcc ]] || printf '%s\0' "$language" "$header" "$file"
         done
     done < <(python3 "$here/lint_files.py" 'runtime/include/gpurt/*.h')
+    [[ ! $nvcc || ! -e $together ]] || printf '%s\0' cuda runtime/include/gpurt "$together"
     while IFS= read -r -d '' file; do
-        for language in c clang cxx; do
+        for language in c cxx; do
             printf '%s\0' "$language" "$file" "$file"
         done
     done < <(python3 "$here/lint_files.py" 'tests/*.c' 'examples/*.c' | xargs -0 -r grep -lZ '^GPURT_KERNEL(')
