@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_executor: empty tasks a second beside bare tickets, which share of the warps' time is in
- * bodies when tasks take 3 and 10 microseconds, how long a task is ready before it begins, fib, and
- * what a block does alone and among many.
+ * bodies when tasks take 3 and 10 microseconds, how long a task is ready before it begins, also an
+ * urgent one while long bodies run, what these pay to ask for it, fib, and what a block does alone and
+ * among many.
  *
  * Each run ends with a count of what ran. On the CPU back end, GPURT_BACKEND=cpu, it shows that the kernels are right; its
  * figures mean nothing. */
@@ -183,34 +184,96 @@ static int by_value(const void *a, const void *b)
     return (*x > *y) - (*x < *y);
 }
 
+#define HOPS_BYTES (sizeof(struct bench_hops) + (BENCH_HOPS + 1) * sizeof(uint64_t))
+
+static struct bench_hops *hops_begin(bench_t *b, bool stays)
+{
+    struct bench_hops first = {.stays = stays};
+    gpurt_error_t err = {0};
+    void *at;
+
+    need(gpurt_mem_create(b->rt, HOPS_BYTES, &at, &err), &err, "memory");
+    need(gpurt_copy(b->rt, 0, at, &first, sizeof first, &err), &err, "copy");
+    need(gpurt_sync(b->rt, &err), &err, "sync");
+    return (struct bench_hops *)at;
+}
+
+/* When all has run: rows of the first `count` times. */
+static void hops_end(bench_t *b, struct bench_hops *at, const char *name, uint32_t count)
+{
+    struct bench_hops *hops = malloc(HOPS_BYTES);
+    gpurt_error_t err = {0};
+    char row[64];
+
+    need(gpurt_executor_drain(b->rt, b->x, UINT64_MAX, &err), &err, "drain");
+    need(gpurt_copy(b->rt, 0, hops, at, HOPS_BYTES, &err), &err, "copy");
+    need(gpurt_sync(b->rt, &err), &err, "sync");
+    qsort(hops->late, count, sizeof *hops->late, by_value);
+    snprintf(row, sizeof row, "%s p50", name);
+    rows_add("executor", row, (double)hops->late[count / 2], "ns", NULL, 0);
+    snprintf(row, sizeof row, "%s p99", name);
+    rows_add("executor", row, (double)hops->late[count * 99 / 100], "ns", NULL, 0);
+    gpurt_mem_destroy(b->rt, at);
+    free(hops);
+}
+
 /* How late each of a chain begins; stays: on another multiprocessor than its maker. */
 static void case_hops(bench_t *b, const char *name, bool stays)
 {
-    size_t bytes = sizeof(struct bench_hops) + (BENCH_HOPS + 1) * sizeof(uint64_t);
-    uint32_t half = BENCH_HOPS / 2, almost = BENCH_HOPS * 99 / 100;
-    struct bench_hops *hops = malloc(bytes);
-    struct bench_hop first = {.left = BENCH_HOPS};
+    struct bench_hop first = {.left = BENCH_HOPS, .hops = hops_begin(b, stays)};
     gpurt_error_t err = {0};
-    char row[64];
+
+    need(gpurt_executor_submit(b->rt, b->x, hop, &first, 1, 0, NULL, &err), &err, "submit");
+    hops_end(b, first.hops, name, BENCH_HOPS); /* all but the host's */
+}
+
+/* How late urgent tasks begin while long bodies hold all warps, but ask every 2 us what is due. */
+static void case_urgent(bench_t *b)
+{
+    struct bench_hops *hops = hops_begin(b, false);
+    uint32_t count = b->blocks * b->warps, us = (uint32_t)b->cycles_a_us;
+    struct bench_long *longs = calloc(count, sizeof *longs);
+    struct bench_sender sender = {hops, 20 * us};
+    gpurt_error_t err = {0};
+
+    for (uint32_t i = 0; i < count; i++)
+        longs[i] = (struct bench_long){hops, 2 * us};
+    need(gpurt_executor_submit(b->rt, b->x, sender, &sender, 1, 0, NULL, &err), &err,
+         "submit");
+    need(gpurt_executor_submit(b->rt, b->x, endure, longs, count, 0, NULL, &err), &err,
+         "submit");
+    hops_end(b, hops, "urgent to begun under load", BENCH_URGENT);
+    free(longs);
+}
+
+static double mads_run(bench_t *b, uint32_t asks)
+{
+    struct bench_mads one = {.passes = b->on_cpu ? 1000 : 200000, .asks = asks};
+    gpurt_error_t err = {0};
+    uint64_t ns = 0;
     void *at;
 
-    memset(hops, 0, bytes);
-    hops->stays = stays;
-    need(gpurt_mem_create(b->rt, bytes, &at, &err), &err, "memory");
-    need(gpurt_copy(b->rt, 0, at, hops, bytes, &err), &err, "copy");
-    need(gpurt_sync(b->rt, &err), &err, "sync");
-    first.hops = at;
-    need(gpurt_executor_submit(b->rt, b->x, hop, &first, 1, 0, NULL, &err), &err, "submit");
+    need(gpurt_mem_create(b->rt, sizeof ns, &at, &err), &err, "memory");
+    one.to = at;
+    need(gpurt_executor_submit(b->rt, b->x, mads, &one, 1, 0, NULL, &err), &err, "submit");
     need(gpurt_executor_drain(b->rt, b->x, UINT64_MAX, &err), &err, "drain");
-    need(gpurt_copy(b->rt, 0, hops, at, bytes, &err), &err, "copy");
+    need(gpurt_copy(b->rt, 0, &ns, at, sizeof ns, &err), &err, "copy");
     need(gpurt_sync(b->rt, &err), &err, "sync");
-    qsort(hops->late, BENCH_HOPS, sizeof *hops->late, by_value); /* all but the host's */
-    snprintf(row, sizeof row, "%s p50", name);
-    rows_add("executor", row, (double)hops->late[half], "ns", NULL, 0);
-    snprintf(row, sizeof row, "%s p99", name);
-    rows_add("executor", row, (double)hops->late[almost], "ns", NULL, 0);
     gpurt_mem_destroy(b->rt, at);
-    free(hops);
+    return (double)ns / one.passes;
+}
+
+/* A pass of 16 multiply-adds that asks what is due, beside one that does not. */
+static void case_due(bench_t *b)
+{
+    double asks[REPEATS], bare[REPEATS];
+
+    for (uint32_t i = 0; i < REPEATS; i++) {
+        bare[i] = mads_run(b, 0);
+        asks[i] = mads_run(b, 1);
+    }
+    rows_add("executor", "16 multiply-adds and gpurt_task_due", rows_median(asks, REPEATS),
+             "ns", "16 multiply-adds", rows_median(bare, REPEATS));
 }
 
 static void case_fib(bench_t *b, uint32_t n)
@@ -284,6 +347,9 @@ int main(void)
     case_useful(&b, "useful 10 us", 10);
     case_hops(&b, "ready to begun, same SM", false);
     case_fib(&b, b.on_cpu ? 10 : 25);
+    case_due(&b);
+    if (!b.on_cpu) /* there lanes take turns, and a clock's loop ends for none before the others */
+        case_urgent(&b);
     executor_end(&b);
     executor_begin(&b, b.sms, 1);
     case_hops(&b, "ready to begun, other SM", true);

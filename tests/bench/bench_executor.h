@@ -6,7 +6,9 @@
 #include <gpurt/task.h>
 
 enum {
-    BENCH_HOPS = 2000
+    BENCH_HOPS = 2000,
+    BENCH_URGENT = 500,
+    BENCH_STEP_MADS = 16 /* multiply-adds of a pass */
 };
 
 /* `count` of `spin`, by a tree of itself. */
@@ -33,12 +35,37 @@ struct bench_fib {
     uint64_t parts[2];
     uint32_t n, again;
 };
+/* A body of `passes`, which asks what is due after each, or not. to: nanoseconds that they took. */
+struct bench_mads {
+    uint64_t *to;
+    uint32_t passes, asks;
+};
+/* A long body that asks every `step` cycles, and ends its run when something is due; until the urgent
+ * ones are all there. */
+struct bench_long {
+    struct bench_hops *hops;
+    uint32_t step;
+};
+/* Spawns BENCH_URGENT urgent tasks, one in `pause` cycles, each of which says how late it begins. */
+struct bench_sender {
+    struct bench_hops *hops;
+    uint32_t pause;
+};
+struct bench_urgent {
+    struct bench_hops *hops;
+    uint64_t spawned;
+    uint32_t number;
+};
 
-#define BENCH_TASKS(TASK)         \
-    TASK(fan, struct bench_fan)   \
-    TASK(spin, struct bench_spin) \
-    TASK(hop, struct bench_hop)   \
-    TASK(fib, struct bench_fib)
+#define BENCH_TASKS(TASK)             \
+    TASK(fan, struct bench_fan)       \
+    TASK(spin, struct bench_spin)     \
+    TASK(hop, struct bench_hop)       \
+    TASK(fib, struct bench_fib)       \
+    TASK(mads, struct bench_mads)     \
+    TASK(endure, struct bench_long)   \
+    TASK(sender, struct bench_sender) \
+    TASK(urgent, struct bench_urgent)
 
 GPURT_EXECUTOR_DECLARE(bench_executor_tasks, BENCH_TASKS);
 

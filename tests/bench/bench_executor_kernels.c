@@ -78,6 +78,74 @@ GPURT_TASK(fib, t, run)
         gpurt_task_await(run);
 }
 
+GPURT_TASK(mads, t, run)
+{
+    uint32_t passes = t->passes, asks = t->asks;
+    uint64_t began = gpurt_globaltimer();
+    float x = (float)gpurt_lane();
+
+    for (uint32_t i = 0; i < passes; i++) {
+        for (uint32_t k = 0; k < BENCH_STEP_MADS; k++)
+            x = x * 0.999f + 1.0f;
+        if (asks)
+            (void)gpurt_task_due(run);
+    }
+    if (gpurt_lane() == 0 && x > 0)
+        *t->to = gpurt_globaltimer() - began;
+}
+
+GPURT_TASK(endure, t, run)
+{
+    struct bench_hops *hops = t->hops;
+    uint32_t step = t->step, begun = 0;
+
+    while (begun < BENCH_URGENT) {
+        uint64_t began = gpurt_clock();
+
+        while (gpurt_clock() - began < step) {
+        }
+        gpurt_syncwarp(GPURT_FULL_MASK);
+        if (gpurt_task_due(run)) {
+            gpurt_task_await(run);
+            return;
+        }
+        if (gpurt_lane() == 0) /* relaxed: a number */
+            begun = gpurt_load_relaxed_dev_u32(&hops->xbegun);
+        begun = gpurt_shfl_u32(GPURT_FULL_MASK, begun, 0);
+    }
+}
+
+GPURT_TASK(sender, t, run)
+{
+    struct bench_hops *hops = t->hops;
+    uint32_t pause = t->pause;
+
+    for (uint32_t i = 0; i < BENCH_URGENT; i++) {
+        struct bench_urgent one = {hops, gpurt_globaltimer(), i};
+        uint64_t began = gpurt_clock();
+
+        if (gpurt_any(GPURT_FULL_MASK,
+                      gpurt_task_spawn(run, urgent, &one, gpurt_lane() == 0,
+                                       GPURT_TASK_PRIORITY(3)) == 0 &&
+                          gpurt_lane() == 0))
+            gpurt_task_fail(run, GPURT_E_NOMEM);
+        while (gpurt_clock() - began < pause)
+            gpurt_cancel_point();
+        gpurt_syncwarp(GPURT_FULL_MASK);
+        (void)gpurt_task_due(run);
+    }
+}
+
+GPURT_TASK(urgent, t, run)
+{
+    uint64_t now = gpurt_globaltimer();
+
+    if (gpurt_lane() == 0) {
+        t->hops->late[t->number] = now > t->spawned ? now - t->spawned : 0;
+        gpurt_add_relaxed_dev_u32(&t->hops->xbegun, 1); /* relaxed: a number */
+    }
+}
+
 GPURT_EXECUTOR(bench_executor_tasks, BENCH_TASKS)
 
 GPURT_KERNEL(bench_executor_tickets, struct bench_tickets, p)

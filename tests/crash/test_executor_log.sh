@@ -32,7 +32,9 @@ jq -e --argjson n "$tasks" '.objects.list | map(select(.class=="executor")) | le
 jq -e --argjson n "$tasks" '.objects.list as $all | ($all | map(select(.class=="task_kind").fields)) as $kinds |
     ($kinds | length == 1 and .[0].name == "fib" and .[0].runs > $n and .[0].useful_cycles >= .[0].longest_cycles and
      .[0].longest_cycles > 0) and
-    ($all | map(select(.class=="executor"))[0].fields | .ready_to_begun | add > 0) and
+    ($all | map(select(.class=="executor"))[0].fields | (.ready_to_begun | add > 0) and
+     (.moved_by_pair | map(.tasks) | . == (sort | reverse)) and
+     (.moved_by_pair | map(.tasks) | add // 0) <= .moved and all(.moved_by_pair[]; .from_sm != .to_sm)) and
     ($all | map(select(.class=="stuck_task")) | length == 0)' stat.json >/dev/null || fail "kinds: $(cat stat.json)"
 
 # What is stuck, while it is: the fields of each stuck task.

@@ -22,6 +22,8 @@ GPURT_DEV void mark_run(const struct task_mark_args *t, gpurt_task_run_t *run)
         mine->tainted = gpurt_task_tainted(run);
         mine->order = gpurt_add_relaxed_dev_u32(&t->board->xorder, 1) + 1;
     }
+    for (uint32_t i = 0; i < 3 * (t->mark % 4 == 3); i++)
+        (void)gpurt_task_due(run); /* it gives others what they can run, and goes on */
     if (gpurt_lane() == 31 && !t->fails && !t->panics)
         mine->data = t->mark + 1;
     if (t->panics && gpurt_lane() == 7)
@@ -239,6 +241,36 @@ GPURT_TASK(asks, t, run)
         return;
     if (gpurt_host_time(t->calls, &ns) == GPURT_OK) /* relaxed: the host polls it */
         gpurt_store_relaxed_sys_u64(t->to, ns);
+}
+
+GPURT_DEV void patient_begin(struct task_patient_args *t, gpurt_task_run_t *run)
+{
+    struct task_mark_args mark = {t->board, 1 + gpurt_lane(), 0, 0};
+
+    (void)gpurt_task_spawn(run, mark, &mark, gpurt_lane() < t->spawns, 0);
+    if (gpurt_lane() == 0) {
+        t->state = 1;
+        gpurt_add_relaxed_sys_u32(&t->board->xhere, 1);
+    }
+}
+
+GPURT_TASK(patient, t, run)
+{
+    uint32_t until = t->until, state = t->state, yields = t->yields, ran = 0;
+
+    gpurt_syncwarp(GPURT_FULL_MASK); /* all have read it */
+    if (state == 0)
+        patient_begin(t, run);
+    for (uint32_t i = 0; i < PATIENT_LOOKS && ran < until; i++) {
+        if (gpurt_lane() == 0) /* relaxed: a count */
+            ran = gpurt_load_relaxed_dev_u32(&t->board->xorder);
+        ran = gpurt_shfl_u32(GPURT_FULL_MASK, ran, 0);
+        if (!gpurt_task_due(run) || !yields)
+            continue;
+        gpurt_task_await(run);
+        return;
+    }
+    gpurt_task_result(run, ran);
 }
 
 GPURT_EXECUTOR(task_tests, TASK_TESTS)

@@ -9,8 +9,9 @@
 #include <gpurt/task.h>
 
 enum {
-    TASK_BEFORES = 3,    /* tasks that one of a graph waits for, at most */
-    SHARER_RUNS = 400000 /* at most */
+    TASK_BEFORES = 3,     /* tasks that one of a graph waits for, at most */
+    SHARER_RUNS = 400000, /* at most */
+    PATIENT_LOOKS = 1 << 22
 };
 
 /* Of one task of a test. Owner: the test, which reads it when all has ended. */
@@ -84,13 +85,21 @@ struct task_asks_args {
     uint64_t *to;
 };
 
+/* until: runs of the board at which it ends. */
+struct task_patient_args {
+    task_board_t *board;
+    uint32_t spawns, until, yields, state;
+};
+
 /* mark: checks what it waits for. gated: the same, once the gate is open. fan: spawns marks. graph:
  * spawns them with edges. fib: children, and a second run when they have ended. yields: waits for
  * nothing, `count` times. hoard: spawns `state` sharers, which run on until two blocks have run one, or
  * `left` times. regret: a task, and behind it one that an urgent one cancels, which the first has spawned.
  * leaves: spawns a mark, and panics while an idle warp of its block is about to take that.
  * holds: one lane sends a note, or panics, while it holds the mutex and another lane receives; the
- * result is the note, and above it whether the owner before died. asks: calls the host. */
+ * result is the note, and above it whether the owner before died. asks: calls the host.
+ * patient: spawns marks from 1 on, and waits in its body until so many tasks ran, while it asks what
+ * is due. With `yields` it then ends its run, and goes on in another. */
 #define TASK_TESTS(TASK)                \
     TASK(mark, struct task_mark_args)   \
     TASK(gated, struct task_mark_args)  \
@@ -103,7 +112,8 @@ struct task_asks_args {
     TASK(regret, struct task_left_args) \
     TASK(leaves, struct task_mark_args) \
     TASK(holds, struct task_holds_args) \
-    TASK(asks, struct task_asks_args)
+    TASK(asks, struct task_asks_args)   \
+    TASK(patient, struct task_patient_args)
 
 GPURT_EXECUTOR_DECLARE(task_tests, TASK_TESTS);
 

@@ -27,7 +27,9 @@ static const char EXECUTOR[] = "executor executors\n"
                                "waiting_cycles counter\n"
                                "ready_by_level matrix words=level,ready count=16\n"
                                "ready_to_begun histogram unit=ns count=32\n"
-                               "useful_by_sm cells count=16\n";
+                               "useful_by_sm cells count=16\n"
+                               "moved counter\n"
+                               "moved_by_pair matrix words=tasks,from_sm,to_sm count=6\n";
 static const char KIND[] = "task_kind task_kinds\n"
                            "executor reference words=executor parent\n"
                            "name text\n"
@@ -52,7 +54,9 @@ enum {
     LEVELS = 18,
     WAITS = LEVELS + 16,
     MAP = WAITS + 32,
-    VALUES = MAP + 2
+    MOVED = MAP + 2,
+    PAIRS,
+    VALUES = PAIRS + 6
 };
 enum {
     IDLE,
@@ -102,6 +106,10 @@ static void put_executor(uint32_t id, const char *name, uint64_t state, uint64_t
     v[WAITS + 15] = 5 * turn;
     v[MAP] = 0xffffffff00407ffeull;
     v[MAP + 1] = UINT64_MAX;
+    v[MOVED] = 48 * turn;
+    v[PAIRS] = 32 * turn;
+    v[PAIRS + 1] = 7;
+    v[PAIRS + 2] = 12;
     object_put(0, executor, T0 + turn * SECOND, id, ended, v, VALUES);
 }
 
@@ -158,6 +166,7 @@ static void check_load(void)
            "  ready       120   level 1: 5   level 4: 115\n"
            "  to begin    p50 below 2.05 us   p99 below 65.54 us   ..........#...."
            "................. 1 ns to 2 s\n"
+           "  moved       96 between SMs   7 to 12: 64\n"
            "  SMs useful  #++.\n"
            "\n"
            "       running      runs  a second    time mean cycles     longest  ki"
@@ -195,6 +204,7 @@ static void check_stuck(void)
            "  ready       0\n"
            "  to begin    p50 below 2.05 us   p99 below 65.54 us   ..........#...."
            "................. 1 ns to 2 s\n"
+           "  moved       96 between SMs   7 to 12: 64\n"
            "  SMs useful  #++.\n"
            "\n"
            "  Tasks that do not come on\n"

@@ -133,6 +133,116 @@ static void one_given_back_can_be_cancelled(void)
     board_free();
 }
 
+/* The only warp is in a long body: something urgent of the host's runs before that ends. */
+static void the_urgent_interrupt_a_body(void)
+{
+    struct task_patient_args a = {.until = 1, .yields = 1};
+    gpurt_executor_t x = workers_open(1, 64);
+    gpurt_submitted_t patient, urgent;
+    uint64_t ran = 0;
+
+    board_make(1);
+    a.board = board;
+    must(gpurt_executor_submit(rt, x, patient, &a, 1, 0, &patient, &err));
+    must(gpurt_hostword_wait(rt, &board->xhere, 0, WAIT_NS, NULL, &err));
+    urgent = submit_mark(x, 0, GPURT_TASK_PRIORITY(3));
+    CHECK_EQ(wait_of(x, urgent, NULL), GPURT_OK);
+    CHECK_EQ(wait_of(x, patient, &ran), GPURT_OK);
+    CHECK_EQ(ran, 1);
+    executor_end(x);
+    board_free();
+}
+
+/* One block spawns while the other is busy, so it keeps the tasks, and its warp stays in that body. The
+ * other comes free, and gets them all. */
+static void a_long_body_gives_what_its_block_keeps(void)
+{
+    enum {
+        KEPT = 20
+    };
+    struct task_patient_args a = {.spawns = KEPT, .until = KEPT + 1};
+    gpurt_executor_t x = workers_open(2, 512);
+    gpurt_submitted_t patient;
+    uint64_t ran = 0;
+
+    board_make(KEPT + 1);
+    (void)gate_shut(x, 0, 1);
+    a.board = board;
+    must(gpurt_executor_submit(rt, x, patient, &a, 1, 0, &patient, &err));
+    must(gpurt_hostword_wait(rt, &board->xhere, 1, WAIT_NS, NULL, &err));
+    gate_open();
+    CHECK_EQ(wait_of(x, patient, &ran), GPURT_OK);
+    CHECK_EQ(ran, KEPT + 1);
+    must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    each_ran_once(0, KEPT + 1);
+    executor_end(x);
+    board_free();
+}
+
+/* A warp takes up a long body and others with it. Another block, which is idle, gets those. */
+static void a_long_body_gives_its_batch(void)
+{
+    enum {
+        OTHERS = 7
+    };
+    struct task_patient_args a = {.until = OTHERS + 2};
+    gpurt_executor_t x = workers_open(2, 512);
+    gpurt_submitted_t patient;
+    uint64_t ran = 0;
+
+    board_make(OTHERS + 2);
+    (void)gate_shut(x, 0, 1);
+    (void)gate_shut(x, OTHERS + 1, 2);
+    a.board = board;
+    must(gpurt_executor_submit(rt, x, patient, &a, 1, 0, &patient, &err));
+    for (uint32_t i = 1; i <= OTHERS; i++)
+        (void)submit_mark(x, i, 0);
+    gate_open();
+    CHECK_EQ(wait_of(x, patient, &ran), GPURT_OK);
+    CHECK_EQ(ran, OTHERS + 2);
+    must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    each_ran_once(0, OTHERS + 2);
+    executor_end(x);
+    board_free();
+}
+
+/* A tree of short tasks, spread over blocks: the counts by pair add up, and none is of one pair. */
+static void moves_are_counted(uint32_t count)
+{
+    const gpurt_executor_options_t options = {.blocks = 4, .warps = 1, .tasks = 2 * count};
+    struct task_fan_args a;
+    uint64_t sum = 0, waited = 0;
+    gpurt_executor_t x;
+    gpurt_info_t info;
+    uint32_t *cells;
+
+    must(gpurt_info(rt, &info));
+    cells = (uint32_t *)calloc((size_t)info.sm_count * info.sm_count, sizeof *cells);
+    must(gpurt_executor_open(rt, task_tests, &options, &x, &err));
+    board_make(count);
+    a = (struct task_fan_args){.board = board, .count = count};
+    must(gpurt_executor_submit(rt, x, fan, &a, 1, 0, NULL, &err));
+    must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    each_ran_once(0, count);
+    CHECK_EQ(gpurt_executor_moves(rt, x, cells, info.sm_count + 1, &err), GPURT_E_INVALID);
+    CHECK_CONTAINS(err.text, "multiprocessors");
+    must(gpurt_executor_moves(rt, x, cells, info.sm_count, &err));
+    for (uint32_t i = 0; i < info.sm_count * info.sm_count; i++)
+        sum += cells[i];
+    for (uint32_t i = 0; i < info.sm_count; i++)
+        CHECK_EQ(cells[i * info.sm_count + i], 0);
+    CHECK_EQ(sum, status_of(x).moved);
+    sum /= GPURT_TASK_SAMPLED;
+    for (uint32_t i = 0; i < GPURT_TASK_WAITS; i++)
+        waited += status_of(x).waits[i];
+    CHECK(waited >= sum && waited <= status_of(x).ended + 1);
+    CHECK(waited > 0);
+    CHECK(sum > 0 || info.sm_count == 1);
+    executor_end(x);
+    board_free();
+    free(cells);
+}
+
 int main(void)
 {
     must(gpurt_open(NULL, &rt, &err));
@@ -141,6 +251,10 @@ int main(void)
     free_rows_come_back();
     a_ring_has_its_turn();
     one_given_back_can_be_cancelled();
+    the_urgent_interrupt_a_body();
+    a_long_body_gives_what_its_block_keeps();
+    a_long_body_gives_its_batch();
+    moves_are_counted(CHECK_SANITIZED ? 4000 : 20000);
     must(gpurt_close(rt, &err));
     return 0;
 }

@@ -21,6 +21,7 @@ typedef struct gpurt_executor_seen {
     const gpurt_executor_words_t *words;
     const gpurt_executor_block_t *blocks;
     const gpurt_executor_warp_t *warps;
+    const uint32_t *moves;
     uint64_t now_ns;
     bool due;                      /* also what did not change is told */
     uint32_t ready, live, running; /* tasks; warps that are in a body */

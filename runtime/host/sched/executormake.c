@@ -21,7 +21,7 @@ typedef struct part {
 } part_t;
 
 enum {
-    PARTS = 9,
+    PARTS = 10,
     PART_ALIGN = 256
 };
 
@@ -41,6 +41,7 @@ static void parts_list(gpurt_executor_own_t *e, part_t parts[PARTS])
         {&m->slots, slot_count(m) * sizeof *m->slots},
         {&m->warps, (size_t)e->blocks * e->warps * sizeof *m->warps},
         {&m->queued, (m->task_count / GPURT_TASK_SAMPLED + 1) * sizeof *m->queued},
+        {&m->moves, gpurt_executor_moves_bytes(m)},
         {&m->named, e->record_count * sizeof *m->named},
         {&m->self, sizeof *m},
     };
@@ -209,10 +210,13 @@ void gpurt_executor_sum(const gpurt_executor_words_t *words,
         out->cancelled += blocks[i].xcancelled;
         out->refused += blocks[i].xrefused;
         out->at_once += blocks[i].xat_once;
+        out->moved += blocks[i].xmoved * GPURT_TASK_SAMPLED;
         out->useful += blocks[i].xuseful;
         out->waiting += blocks[i].xwaiting;
         out->total += blocks[i].xtotal;
         out->asleep += blocks[i].xasleep != 0;
+        for (uint32_t w = 0; w < GPURT_TASK_WAITS; w++)
+            out->waits[w] += blocks[i].xwaits[w];
         for (uint32_t level = 0; level < GPURT_TASK_LEVELS; level++)
             out->ready[level] += (uint8_t)(blocks[i].xkept >> 8 * level);
     }

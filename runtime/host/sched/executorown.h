@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* executorown.h - what the host keeps of an executor (executors.h). executor.c has its life,
- * executormake.c its memory, executororder.c what the host asks of it. */
+ * executormake.c its memory, executororder.c what the host asks of it, executormoves.c which tasks went
+ * from one multiprocessor to another. */
 #ifndef GPURT_HOST_EXECUTOROWN_H
 #define GPURT_HOST_EXECUTOROWN_H
 
@@ -50,6 +51,18 @@ void gpurt_executor_unmake(gpurt_executor_own_t *e);
 /* Words and blocks to `to`; kernels may write them meanwhile. */
 gpurt_status_t gpurt_executor_fetch(gpurt_executor_own_t *e, void *to, const void *from,
                                     size_t bytes, gpurt_error_t *err);
+/* executormoves.c: words for a count of each pair of multiprocessors. */
+size_t gpurt_executor_moves_bytes(const gpurt_executor_map_t *m);
+
+/* Of one pair. */
+typedef struct gpurt_executor_pair {
+    uint32_t tasks, from, to;
+} gpurt_executor_pair_t;
+
+/* The pairs of most tasks, the first of all first. Returns: how many, `most` at most. */
+uint32_t gpurt_executor_moves_most(const uint32_t *moves, uint32_t sms,
+                                   gpurt_executor_pair_t *pairs, uint32_t most);
+
 void gpurt_executor_sum(const gpurt_executor_words_t *words,
                         const gpurt_executor_block_t *blocks, uint32_t count,
                         gpurt_executor_status_t *out);

@@ -11,7 +11,9 @@
 enum {
     SMS = 160,           /* cells of a map of multiprocessors; further ones have none */
     SM_VALUES = SMS / 8, /* a byte each */
-    LEVEL_VALUES = 2 * GPURT_TASK_LEVELS
+    LEVEL_VALUES = 2 * GPURT_TASK_LEVELS,
+    PAIRS = 8, /* of multiprocessors, with most tasks that moved */
+    PAIR_VALUES = 3 * PAIRS
 };
 
 enum {
@@ -30,11 +32,13 @@ enum {
     CANCELLED,
     REFUSED,
     AT_ONCE,
+    MOVED,
     USEFUL,
     SCHEDULING,
     WAITING,
     LEVELS, /* from here on of several values each */
     WAITS,
+    MOVES,
     USEFUL_MAP,
     SCHEDULING_MAP,
     WAITING_MAP,
@@ -43,7 +47,8 @@ enum {
 /* Where the values of the longer fields begin. */
 enum {
     AT_WAITS = LEVELS + LEVEL_VALUES,
-    AT_USEFUL = AT_WAITS + GPURT_TASK_WAITS,
+    AT_MOVES = AT_WAITS + GPURT_TASK_WAITS,
+    AT_USEFUL = AT_MOVES + PAIR_VALUES,
     AT_SCHEDULING = AT_USEFUL + SM_VALUES,
     AT_WAITING = AT_SCHEDULING + SM_VALUES
 };
@@ -76,6 +81,7 @@ static const gpurt_field_t fields[FIELDS] = {
     [CANCELLED] = GPURT_FIELD("cancelled", COUNTER),
     [REFUSED] = GPURT_FIELD("refused", FAULT),
     [AT_ONCE] = GPURT_FIELD("at_once", COUNTER),
+    [MOVED] = GPURT_FIELD("moved", COUNTER), /* from one multiprocessor to another, about */
     [USEFUL] = GPURT_FIELD("useful_cycles", COUNTER),
     [SCHEDULING] = GPURT_FIELD("scheduling_cycles", COUNTER),
     [WAITING] = GPURT_FIELD("waiting_cycles", COUNTER),
@@ -85,6 +91,8 @@ static const gpurt_field_t fields[FIELDS] = {
                .kind = GPURT_FIELD_HISTOGRAM,
                .unit = "ns",
                .count = GPURT_TASK_WAITS},
+    [MOVES] = GPURT_FIELD("moved_by_pair", MATRIX, .words = "tasks,from_sm,to_sm",
+                          .count = PAIR_VALUES),
     /* Of each multiprocessor, between two looks: shares of the time of its warps. */
     [USEFUL_MAP] = MAP("useful_by_sm"),
     [SCHEDULING_MAP] = MAP("scheduling_by_sm"),
@@ -103,6 +111,19 @@ static void levels_put(const gpurt_executor_status_t *s, uint64_t *values)
         row[0] = i + 1;
         row[1] = s->ready[i];
         row += 2;
+    }
+}
+
+/* The pairs of multiprocessors with most. */
+static void moves_put(const uint32_t *moves, uint32_t sms, uint64_t *values)
+{
+    gpurt_executor_pair_t pairs[PAIRS];
+    uint32_t count = gpurt_executor_moves_most(moves, sms, pairs, PAIRS);
+
+    for (uint32_t i = 0; i < count; i++) {
+        values[AT_MOVES + 3 * i] = pairs[i].tasks;
+        values[AT_MOVES + 3 * i + 1] = pairs[i].from;
+        values[AT_MOVES + 3 * i + 2] = pairs[i].to;
     }
 }
 
@@ -182,7 +203,8 @@ static bool seen_fetch(gpurt_viewer_t *v, const gpurt_executor_own_t *e,
 {
     size_t blocks = e->blocks * sizeof *seen->blocks;
     size_t warps = (size_t)e->blocks * e->warps * sizeof *seen->warps;
-    char *copy = gpurt_viewer_buffer(v, sizeof *seen->words + blocks + warps);
+    size_t moves = gpurt_executor_moves_bytes(&e->map);
+    char *copy = gpurt_viewer_buffer(v, sizeof *seen->words + blocks + warps + moves);
 
     if (!copy || !gpurt_viewer_fetch(v, copy, e->map.words, sizeof *seen->words))
         return false;
@@ -193,7 +215,11 @@ static bool seen_fetch(gpurt_viewer_t *v, const gpurt_executor_own_t *e,
         return false;
     copy += blocks;
     seen->warps = (const gpurt_executor_warp_t *)(const void *)copy;
-    return gpurt_eyes_fetch(v, e, copy, e->map.warps, warps);
+    if (!gpurt_eyes_fetch(v, e, copy, e->map.warps, warps))
+        return false;
+    copy += warps;
+    seen->moves = (const uint32_t *)(const void *)copy;
+    return gpurt_viewer_fetch(v, copy, e->map.moves, moves);
 }
 
 static uint32_t running_count(const gpurt_executor_own_t *e,
@@ -216,6 +242,9 @@ static void sums_put(const gpurt_executor_status_t *s, uint64_t *values)
     values[CANCELLED] = s->cancelled;
     values[REFUSED] = s->refused;
     values[AT_ONCE] = s->at_once;
+    values[MOVED] = s->moved;
+    for (uint32_t i = 0; i < GPURT_TASK_WAITS; i++)
+        values[AT_WAITS + i] = s->waits[i];
     values[USEFUL] = s->useful;
     values[SCHEDULING] = s->total - s->useful - s->waiting;
     values[WAITING] = s->waiting;
@@ -245,9 +274,7 @@ static bool executor_look(gpurt_viewer_t *v, const void *object, bool due, uint6
     values[RUNNING] = running_count(e, &seen);
     values[TASKS] = e->map.task_count;
     sums_put(&s, values);
-    for (uint32_t i = 0; i < e->blocks; i++)
-        for (uint32_t k = 0; k < GPURT_TASK_WAITS; k++)
-            values[AT_WAITS + k] += seen.blocks[i].xwaits[k];
+    moves_put(seen.moves, e->map.sms, values);
     maps_put(e, &seen, values);
     seen.live = (uint32_t)s.live;
     seen.ready = (uint32_t)values[READY];

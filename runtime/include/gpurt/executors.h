@@ -53,8 +53,13 @@ typedef struct gpurt_executor_status {
     uint64_t ended, failed, cancelled; /* well, with a status of their own, without a run */
     uint64_t refused;                  /* spawns and edges that found no room */
     uint64_t at_once;                  /* run by the warp that made them ready */
-    uint64_t useful, waiting, total;   /* cycles of warps: in bodies, idle, all */
-    uint32_t blocks, left, asleep;     /* left: of a panic, or at the end */
+    uint64_t moved; /* about: taken up on another multiprocessor than where they became
+                     * ready. One row of GPURT_TASK_SAMPLED is looked at, and counts for all */
+    uint64_t useful, waiting, total; /* cycles of warps: in bodies, idle, all */
+    uint32_t blocks, left, asleep;   /* left: of a panic, or at the end */
+    /* From ready to taken up, of tasks in one row of GPURT_TASK_SAMPLED: waits[i] took 2^i ns to
+     * twice that, and the last one more, too. */
+    uint64_t waits[GPURT_TASK_WAITS];
 } gpurt_executor_status_t;
 
 GPURT_BEGIN_DECLS
@@ -106,6 +111,11 @@ gpurt_status_t gpurt_executor_drain(gpurt_t *rt, gpurt_executor_t x, uint64_t ti
 
 gpurt_status_t gpurt_executor_status(gpurt_t *rt, gpurt_executor_t x,
                                      gpurt_executor_status_t *out, gpurt_error_t *err);
+
+/* cells[from * side + to]: tasks of gpurt_executor_status_t.moved, by pair of multiprocessors. side:
+ * gpurt_info_t.sm_count. */
+gpurt_status_t gpurt_executor_moves(gpurt_t *rt, gpurt_executor_t x, uint32_t *cells,
+                                    uint32_t side, gpurt_error_t *err);
 
 /* Stops it between tasks. dropped: how many lived, and never end; may be NULL. Waits for them end
  * with GPURT_E_CLOSED. Drain it before, if all are to run. Returns: as gpurt_service_stop; after

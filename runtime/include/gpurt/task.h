@@ -35,6 +35,10 @@
  *   bool gpurt_task_ended(run, task)              any lane
  *   void gpurt_task_await(run)       this run ends, and the body runs again when all children
  *                                    that it has spawned have ended; without any, at its next turn
+ *   bool gpurt_task_due(run)         of a long body, every microsecond or two: whether it should end
+ *                                    its run soon, by gpurt_task_await, because something more
+ *                                    urgent is ready or the host wants the executor to rest or
+ *                                    stop. Meanwhile others get what waits behind this body
  *   void gpurt_task_result(run, value)            8 bytes for the host that waits
  *   void gpurt_task_fail(run, status)             it counts as failed, with that status
  *   bool gpurt_task_tainted(run)                  one that it waited for has failed
@@ -47,7 +51,7 @@
 
 #include <gpurt/kernel.h>
 
-#include <gpurt/impl/taskwork.h>
+#include <gpurt/impl/taskdue.h>
 
 /* ---- declarations ---------------------------------------------------------------------- */
 /* The functions of an executor, by number. Owner: static storage of the program. */
@@ -147,6 +151,11 @@ GPURT_DEV bool gpurt_task_ended(const gpurt_task_run_t *run, gpurt_task_t task)
 GPURT_DEV void gpurt_task_await(gpurt_task_run_t *run)
 {
     run->again = true;
+}
+GPURT_DEV bool gpurt_task_due(gpurt_task_run_t *run)
+{
+    gpurt_cancel_point();
+    return gpurt_task_whole() && gpurt_due_ask(run);
 }
 GPURT_DEV void gpurt_task_result(gpurt_task_run_t *run, uint64_t value)
 {

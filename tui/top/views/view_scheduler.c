@@ -342,6 +342,30 @@ static int waits_draw(const sheet_t *s, int row)
     return row + 1;
 }
 
+/* "12 -> 45: 1.2k": tasks that a multiprocessor took from another. */
+static int moves_draw(const sheet_t *s, int row)
+{
+    const gpurt_classdef_field_t *f =
+        field_of(s->all, s->o, "moved_by_pair", GPURT_FIELD_MATRIX);
+    int at = BODY;
+    char count[16];
+
+    if (!f || gpurt_classdef_columns(f) != 3) /* a log of before */
+        return row;
+    label_put(s, row, "moved");
+    at = canvas_printf(s->c, s->area, row, at, STYLE_NORMAL, "%s between SMs",
+                       canvas_short(COUNTER(s, "moved"), count));
+    for (uint32_t r = 0; 3 * r + 3 <= f->count; r++) {
+        const gpurt_model_value_t *v = object_row(s->all, s->o, f, r);
+
+        if (v)
+            at = canvas_printf(s->c, s->area, row, at, STYLE_DIM, "   %llu to %llu: %s",
+                               (unsigned long long)v[1].now, (unsigned long long)v[2].now,
+                               canvas_short(v[0].now, count));
+    }
+    return row + 1;
+}
+
 static int map_draw(const sheet_t *s, int row)
 {
     const gpurt_classdef_field_t *f =
@@ -504,6 +528,7 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
     row = tasks_draw(&s, row);
     row = ready_draw(&s, row);
     row = waits_draw(&s, row);
+    row = moves_draw(&s, row);
     row = map_draw(&s, row) + 1;
     row = kinds_draw(&s, row);
     stucks_draw(&s, row);

@@ -37,6 +37,7 @@ typedef struct gpurt_worker {
     uint32_t command; /* of the host's, that the block has obeyed; of thread 0 */
     uint64_t began, since, useful, waiting, at_once; /* began: of the body */
     uint64_t taken;                                  /* clock: the batch was */
+    uint32_t looked; /* clock: its body asked what is due, or began */
     /* bodies of one function that the block does not count yet */
     uint64_t kind_cycles, kind_longest;
     uint32_t kind_runs, kind;
@@ -344,6 +345,7 @@ GPURT_DEV bool gpurt_batch_next(gpurt_worker_t *w)
     run->parent = run->again = false;
     if (gpurt_lane() == 0) { /* relaxed: the same warp reads it */
         w->began = gpurt_clock();
+        w->looked = (uint32_t)w->began;
         gpurt_store_relaxed_dev_u64(&w->warp->xat,
                                     gpurt_warp_word(w->began, &run->head, w->begun));
     }

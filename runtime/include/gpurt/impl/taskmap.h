@@ -117,7 +117,8 @@ typedef struct GPURT_ALIGN(128) gpurt_executor_block {
     uint64_t xasleep;                     /* 1: it is */
     uint64_t xkept;                       /* tasks ready in its pockets, a byte a level */
     uint64_t xsm;                         /* its multiprocessor, as it began */
-    uint64_t unused[5];
+    uint64_t xmoved; /* of sampled rows: tasks that became ready on another one */
+    uint64_t unused[4];
     uint32_t xwaits[GPURT_TASK_WAITS]; /* from ready to taken up, of sampled rows */
     gpurt_task_sum_t kinds[GPURT_TASK_KINDS];
 } gpurt_executor_block_t;
@@ -196,13 +197,15 @@ typedef struct gpurt_executor_map {
     gpurt_executor_words_t *words;
     gpurt_executor_block_t *blocks;
     gpurt_executor_warp_t *warps;
-    uint64_t *queued; /* ns, a sampled row each: when it was queued; 0: it is not */
+    uint64_t *queued; /* a sampled row each: gpurt_queued_word; 0: it is not */
+    uint32_t *moves;  /* a pair of multiprocessors each, from and to: of sampled rows */
     uint64_t *named;  /* handle of the task of each record; written by: who takes orders */
     gpurt_executor_desk_t *desk;
     gpurt_task_record_t *records;
     const struct gpurt_executor_map *self;                   /* this, in device memory */
     uint32_t task_count, edge_count, task_shift, edge_shift; /* 1 << shift: their rings */
     uint32_t spare; /* free tasks that a block keeps at most: with few in all, none */
+    uint32_t sms;   /* of the device */
 } gpurt_executor_map_t;
 
 struct gpurt_executor_args {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* taskseen.h - what is seen of tasks: how long they wait, and what bodies of each kind take.
  *
- * How long tasks wait is told by one row of GPURT_TASK_SAMPLED; bodies are counted by kind in shared
+ * How long tasks wait, and from where to where they go, is told by one row of GPURT_TASK_SAMPLED; bodies are counted by kind in shared
  * memory, and told when the block looks at the device's words. relaxed, all of it: numbers.
  *
  * Context: device code. Nothing here is a safe point, so a warp that is cancelled has done each
@@ -12,31 +12,62 @@
 
 #include <gpurt/impl/taskrun.h>
 
+enum {
+    GPURT_QUEUED_NS_BITS = 54 /* of a time: half a year, of which differences are taken */
+};
+
+/* When a task was queued, and on which multiprocessor; not 0. */
+GPURT_HD uint64_t gpurt_queued_word(uint64_t ns, uint32_t sm)
+{
+    return ns << (64 - GPURT_QUEUED_NS_BITS) >> (64 - GPURT_QUEUED_NS_BITS) |
+           (uint64_t)(sm + 1) << GPURT_QUEUED_NS_BITS;
+}
+GPURT_HD uint32_t gpurt_queued_sm(uint64_t word)
+{
+    return (uint32_t)(word >> GPURT_QUEUED_NS_BITS) - 1;
+}
+GPURT_HD uint64_t gpurt_queued_since(uint64_t word, uint64_t now)
+{
+    uint64_t since =
+        (now - word) << (64 - GPURT_QUEUED_NS_BITS) >> (64 - GPURT_QUEUED_NS_BITS);
+
+    return since >> (GPURT_QUEUED_NS_BITS - 1) ? 0 : since; /* clocks differ a little */
+}
+
 /* A lane, before its task goes into a queue. */
 GPURT_DEV void gpurt_queued_begin(const gpurt_executor_map_t *m, uint32_t index)
 {
     if (index % GPURT_TASK_SAMPLED == 0) /* relaxed: a time; the queue brings it along */
         gpurt_store_relaxed_dev_u64(&m->queued[index / GPURT_TASK_SAMPLED],
-                                    gpurt_globaltimer());
+                                    gpurt_queued_word(gpurt_globaltimer(), gpurt_sm()));
+}
+
+/* It went from one multiprocessor to another. */
+GPURT_DEV void gpurt_moved_count(const gpurt_task_run_t *run, uint32_t from, uint32_t to)
+{
+    if (from == to || from >= run->map->sms || to >= run->map->sms)
+        return; /* relaxed: counts */
+    gpurt_red_add_relaxed_dev_u32(&run->map->moves[from * run->map->sms + to], 1);
+    gpurt_executor_count(&run->block->xmoved, 1);
 }
 
 /* A lane has taken it up. One that its warp runs at once was in no queue. */
 GPURT_DEV void gpurt_queued_end(const gpurt_task_run_t *run, uint32_t index)
 {
-    uint64_t *at = &run->map->queued[index / GPURT_TASK_SAMPLED], since, now;
+    uint64_t *at = &run->map->queued[index / GPURT_TASK_SAMPLED], word, since;
     uint32_t bucket;
 
     if (index % GPURT_TASK_SAMPLED)
         return;
-    since = gpurt_load_relaxed_dev_u64(at); /* relaxed: as above */
-    if (!since)
+    word = gpurt_load_relaxed_dev_u64(at); /* relaxed: as above */
+    if (!word)
         return;
     gpurt_store_relaxed_dev_u64(at, 0); /* relaxed: so */
-    now = gpurt_globaltimer();
-    since = now > since ? now - since : 0;
+    since = gpurt_queued_since(word, gpurt_globaltimer());
     bucket = since >> (GPURT_TASK_WAITS - 1) ? (uint32_t)GPURT_TASK_WAITS - 1
                                              : 31u - gpurt_clz((uint32_t)since | 1u);
     gpurt_red_add_relaxed_dev_u32(&run->block->xwaits[bucket], 1); /* relaxed: a count */
+    gpurt_moved_count(run, gpurt_queued_sm(word), gpurt_sm());
 }
 
 GPURT_HD uint32_t gpurt_kind_of(uint32_t function)

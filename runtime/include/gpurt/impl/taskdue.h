@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* taskdue.h - what a long body asks between its steps: whether others should run now.
+ *
+ * A body holds its warp. Meanwhile the warp cannot look at queues, and where all warps of a block run
+ * long bodies, nobody gives away what the block keeps. So the question is also a look for the block:
+ * it takes orders of the host, gives tasks to blocks without work, those of the warp's own batch too,
+ * and calls the block's warps to meet when the host wants that.
+ *
+ * Context: device code, whole warps, from within a body. */
+#ifndef GPURT_TASKDUE_H
+#define GPURT_TASKDUE_H
+
+#include <gpurt/impl/taskwork.h>
+
+enum {
+    GPURT_DUE_CYCLES = 1000 /* between two looks; in between, the answer is no */
+};
+
+/* Bodies of the batch that wait behind this one go back, where others could run them now, or when
+ * they have waited for long. */
+GPURT_DEV void gpurt_due_give(gpurt_worker_t *w)
+{
+    bool waits = w->mine.task && w->mine.status == (gpurt_status_t)GPURT_TASK_PENDING &&
+                 gpurt_lane() >= w->begun;
+    uint32_t left = gpurt_ballot(GPURT_FULL_MASK, waits), give = 0;
+
+    if (!left)
+        return;
+    if (gpurt_lane() == 0)
+        give = gpurt_hall_owes(w->run.hall) || gpurt_hands_idle(&w->run.hall->hands) ||
+               gpurt_clock() - w->taken > 2 * GPURT_WORKER_BATCH_CYCLES;
+    if (gpurt_shfl_u32(GPURT_FULL_MASK, give, 0))
+        gpurt_batch_give(w, left);
+}
+
+/* A look. Returns: whether something more urgent is ready, or the block's warps are to meet. */
+GPURT_DEVN bool gpurt_due_look(gpurt_worker_t *w)
+{
+    uint32_t urgent = (1u << w->run.head.level) - 1;
+    uint32_t what = gpurt_lane() == 0 ? gpurt_worker_called(w) : 0;
+
+    what = gpurt_shfl_u32(GPURT_FULL_MASK, what, 0);
+    if (what & GPURT_WORKER_ASKS)
+        w->asks = gpurt_orders_take(&w->run);
+    if (what & GPURT_WORKER_LOOK)
+        gpurt_hall_look(&w->run);
+    gpurt_due_give(w);
+    return what & GPURT_WORKER_MEETS || gpurt_hall_levels(w->run.hall) & urgent;
+}
+
+GPURT_STATIC_ASSERT(offsetof(gpurt_worker_t, run) == 0, "a body has its warp's run");
+
+/* Whether it is time for a look. The whole warp. */
+GPURT_DEV bool gpurt_due_ask(gpurt_task_run_t *run)
+{
+    gpurt_worker_t *w = (gpurt_worker_t *)(void *)run;
+    uint32_t now = (uint32_t)gpurt_clock();
+
+    if (!gpurt_shfl_u32(GPURT_FULL_MASK, now - w->looked > GPURT_DUE_CYCLES, 0))
+        return false;
+    w->looked = now;
+    return gpurt_due_look(w);
+}
+
+#endif
