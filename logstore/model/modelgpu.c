@@ -230,6 +230,8 @@ static void gpu_add(const gpurt_model_t *m, gpurt_model_gpu_t *to, uint32_t plac
     sums_add(to, &d->sums);
     if (model_has_uuid(d))
         memcpy(to->uuid, d->limits.uuid, sizeof to->uuid);
+    if (d->limits.warp)
+        to->arch = 10 * d->limits.major + d->limits.minor;
     if (d->limits.name)
         model_name(m, d->limits.name, to->name, sizeof to->name);
     if (d->number == place || to->other_names++)

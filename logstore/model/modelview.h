@@ -273,7 +273,7 @@ typedef struct gpurt_model_gpu {
         recent_ns; /* recent: of the second before; nothing that ended later is known */
     uint64_t environment_ns; /* when the figures below were true; 0: never */
     gpurt_activity_environment_t environment;
-    uint32_t unused;
+    uint32_t arch; /* 90 of compute capability 9.0; 0: not known */
     uint64_t samples;
     gpurt_model_measure_t measures[GPURT_SAMPLE_MEASURES];
     uint8_t uuid[16];                                          /* 0: not known */

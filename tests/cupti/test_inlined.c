@@ -77,6 +77,29 @@ static void check_chain(void)
     CHECK_STR(shown, "leaf < app.cu:12 Walk::step < h.h:19 operator< <int> < app.cu:27");
 }
 
+static void check_short(const char *text, const char *wanted)
+{
+    char shown[INLINED_TEXT];
+    gpurt_text_t out;
+    calls_text_t c;
+
+    CHECK(calls_text_read(text, &c));
+    gpurt_text_init(&out, shown, sizeof shown);
+    calls_text_short(&c, &out);
+    CHECK_STR(shown, wanted);
+}
+
+/* For people: the last two parts of a name. */
+static void check_shorts(void)
+{
+    check_short("a::b<x::y>::Walk<n::m>::step < /f.cu:1 cg::v1::block::sync < /f.cu:2",
+                "Walk<n::m>::step < f.cu:1 block::sync < f.cu:2");
+    check_short("_INTERNAL_12_app_cu::leaf < f.cu:1 (anonymous namespace)::outer < f.cu:2",
+                "leaf < f.cu:1 (anonymous namespace)::outer < f.cu:2");
+    check_short("main::{lambda(a::b)#1}::operator() < f.cu:1 operator< <int> < f.cu:2",
+                "{lambda(a::b)#1}::operator() < f.cu:1 operator< <int> < f.cu:2");
+}
+
 /* The outermost are left out, never a part of one. */
 static void check_cut(void)
 {
@@ -149,6 +172,7 @@ int main(void)
 {
     check_names();
     check_chain();
+    check_shorts();
     check_cut();
     check_strange();
     check_room();

@@ -63,6 +63,19 @@ lacks 'spin(' one
 has copy_plain one
 lacks 'spin(' one
 "$bin/gpurt-log" export --to csv run.gplog -o - | grep >/dev/null '"line"' || fail export
+# The text of instructions, as a stand-in for cuobjdump has it, and without one.
+mkdir tools
+PATH=$PWD/tools:/usr/bin:/bin "$bin/gpurt-log" lines --code app run.gplog >code 2>err
+has '^gpurt-log: no text of instructions: cuobjdump: ' err
+has '^   66.7%  /\*0020\*/    spin.cu:12 ' code
+ln -s "$here/../tui/fake_cuobjdump.sh" tools/cuobjdump
+PATH=$PWD/tools:$PATH "$bin/gpurt-log" lines --code app run.gplog >code 2>err
+[ ! -s err ] || fail "lines --code: $(cat err)"
+has '^   80.0%  /\*0100\*/  NANOSLEEP R5  *sleeps 100%$' code
+has 'several GPUs, and the log does not tell' code # spin, of two architectures
+PATH=$PWD/tools:$PATH "$bin/gpurt-log" lines --code app --json run.gplog >code
+jq -e '(.functions[0].code[0] | .offset == 32 and .text == null and .line == 12) and
+    .functions[1].code[0].text == "NANOSLEEP R5"' code >/dev/null || fail "JSON of code: $(head -c 600 code)"
 # gpurt-top has the same sums, in replay and live, and draws them.
 "$bin/gpurt-top" --once --json --replay run.gplog >top
 jq -S .lines top >a

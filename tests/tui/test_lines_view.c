@@ -299,8 +299,8 @@ static void check_code(void)
     draw_at(10, 100);
     golden("-- spin(unsigned int*)  92.0%  (d source, Esc back) --------------------"
            "----------------------------\n"
-           " Instructions that warps were met at. Their text: cuobjdump -sass PROGRA"
-           "M | c++filt, at /*offset*/\n"
+           " Instructions that warps were met at. Their text: gpurt-top --code PROGRA"
+           "M, with cuobjdump\n"
            "  65.2% waits for global memory 100%        /*0020*/  spin.cu:3\n"
            "  21.7% waits for global memory 100%        /*0028*/  spin.cu:3\n"
            "  10.9% waits at a barrier 70%              /*0030*/  spin.cu:4\n"
@@ -331,6 +331,45 @@ static uint32_t recent_of(uint32_t second, uint32_t *idle)
 }
 
 /* Seconds move on, and one that comes late still counts. */
+/* With the program's code: of the GPU that is known, and of none where it may be any. */
+static void check_sass(void)
+{
+    const gpurt_activity_device_t device = {.major = 9, .warp = 32, .sms = 1};
+    char path[4096], why[SASSTEXT_WHY];
+    sasstext_t *sass;
+
+    begin();
+    put_usual();
+    CHECK_EQ(symlink(FAKE_CUOBJDUMP, "cuobjdump"), 0);
+    snprintf(path, sizeof path, "%s:%s", folder, getenv("PATH"));
+    setenv("PATH", path, 1);
+    sass = sasstext_read("app", 10 * SECOND, why);
+    CHECK_MSG(sass, "%s", why);
+    CHECK_EQ(unlink("cuobjdump"), 0);
+    p.sass = sass;
+    act(ACTION_CODE);
+    draw_at(10, 120);
+    CHECK(seen("has it for several GPUs") && !seen("LDG"));
+    put(GPURT_KIND_DEVICE, T0, &device, sizeof device);
+    draw_at(10, 120);
+    CHECK(seen("/*0020*/  LDG.E R4, desc[UR4][R4.64]  ") && seen("met at.") &&
+          !seen("cuobjdump"));
+    CHECK(seen("/*0028*/      "));
+    act(ACTION_BACK);
+    put_line("elsewhere", "?", 0, 0x10, "wait", 1, 0);
+    act(ACTION_LAST);
+    act(ACTION_CODE);
+    draw_at(10, 120);
+    CHECK(seen("is not in the file of --code"));
+    for (int columns = 1; columns < 120; columns += 7)
+        draw_at(10, columns);
+    p.sass = NULL;
+    p.sass_why = "no text of instructions: it is missing";
+    draw_at(10, 120);
+    CHECK(seen(p.sass_why));
+    sasstext_close(sass);
+}
+
 static void check_recent(void)
 {
     const uint32_t second =
@@ -414,6 +453,7 @@ int main(void)
     in_model(check_calls);
     in_model(check_unread);
     in_model(check_code);
+    in_model(check_sass);
     in_model(check_recent);
     in_model(check_room);
     in_model(check_names);

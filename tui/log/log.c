@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpurt-log - shows, sums up, checks and mends log files. */
+#include "code_text.h"
 #include "colour.h"
 #include "cursor.h"
 #include "export.h"
@@ -28,6 +29,7 @@
 #include <time.h>
 
 #define SECOND_NS 1000000000ull
+#define CODE_NS   (60 * SECOND_NS) /* for cuobjdump; 1.3 s for a program of CUB's sort */
 
 enum {
     DAMAGED = 1,
@@ -305,13 +307,56 @@ static void lines_read(gpurt_log_t *log, const filter_run_t *run, uint64_t from_
     }
 }
 
-static void lines_json(FILE *out, const lines_text_t *lines)
+static void lines_json(FILE *out, const lines_text_t *lines, const code_text_t *code)
 {
     gpurt_json_t j;
 
     gpurt_json_file(&j, out);
-    lines_text_json(&j, NULL, lines);
+    if (code)
+        code_text_json(&j, NULL, code);
+    else
+        lines_text_json(&j, NULL, lines);
     gpurt_json_newline(&j);
+}
+
+/* Of the first GPU that is told; 0: none is. */
+static uint32_t arch_read(gpurt_log_t *log)
+{
+    uint32_t arch = 0, at;
+
+    for (uint64_t i = 0; i < gpurt_log_frames(log); i++) {
+        gpurt_log_rows_t frame;
+        const gpurt_row_t *row;
+
+        if (gpurt_log_read(log, i, &frame, NULL) != GPURT_OK)
+            continue;
+        for (at = 0; (row = gpurt_log_row(&frame, at, &at)) != NULL;) {
+            gpurt_activity_any_t room;
+            const gpurt_activity_device_t *d;
+
+            if (row->kind != GPURT_KIND_DEVICE || arch)
+                continue;
+            d = gpurt_activity_load(row->kind, gpurt_row_words(row), row->words, &room);
+            arch = d ? 10 * d->major + d->minor : 0;
+        }
+    }
+    return arch;
+}
+
+/* Instructions, of `code` alone. Without their text they stand all the same. */
+static void code_print(gpurt_log_t *log, const lines_text_t *lines, const log_options_t *o)
+{
+    char why[SASSTEXT_WHY];
+    sasstext_t *sass = sasstext_read(o->code, CODE_NS, why);
+    const code_text_t code = {lines, sass, sass ? arch_read(log) : 0};
+
+    if (why[0])
+        gpurt_option_refuse(&log_program, "%s", why);
+    if (o->json)
+        lines_json(stdout, lines, &code);
+    else
+        code_text_print(stdout, &code);
+    sasstext_close(sass);
 }
 
 static int do_lines(gpurt_log_t *log, const char *path, const log_options_t *o,
@@ -333,10 +378,12 @@ static int do_lines(gpurt_log_t *log, const char *path, const log_options_t *o,
     }
     done = gpurt_linesums_finish(&sums) == GPURT_OK &&
            (!o->speedscope || speedscope_print(stdout, &lines, path) == GPURT_OK);
-    if (done && !o->speedscope)
-        (o->json     ? lines_json
-         : o->folded ? linestack_folded
-                     : lines_text_plain)(stdout, &lines);
+    if (done && o->code)
+        code_print(log, &lines, o);
+    else if (done && o->json)
+        lines_json(stdout, &lines, NULL);
+    else if (done && !o->speedscope)
+        (o->folded ? linestack_folded : lines_text_plain)(stdout, &lines);
     gpurt_linesums_fini(&sums);
     if (!done) {
         gpurt_option_refuse(&log_program, "%s: no memory", path);

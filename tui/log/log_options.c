@@ -95,6 +95,13 @@ static const gpurt_option_t rows[] = {
      FIELD(FLAG, speedscope),
      .uses = LINES,
      .help = "lines: the same stacks as JSON for speedscope.app"},
+    {.name = "code",
+     .arg = "FILE",
+     FIELD(STRING, code),
+     .uses = LINES,
+     .help = "lines: instructions by samples, with their text out of FILE, the program, "
+             "library or cubin that has the kernel; cuobjdump and nvdisasm of CUDA's "
+             "toolkit read it"},
     {.section = "Export",
      .name = "to",
      .arg = "FORMAT",

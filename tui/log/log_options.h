@@ -8,7 +8,7 @@
 typedef struct log_options {
     bool json, jsonl, follow, no_pager, folded, speedscope;
     uint64_t lines;
-    const char *level, *output, *to, *color, *filter, *kernel;
+    const char *level, *output, *to, *color, *filter, *kernel, *code;
     uint64_t pid, last_s;
 } log_options_t;
 

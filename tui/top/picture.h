@@ -12,6 +12,7 @@
 #include "lineedit.h"
 #include "logwindow.h"
 #include "output.h"
+#include "sasstext.h"
 #include "sourcetext.h"
 
 GPURT_STATIC_ASSERT((int)LINEEDIT_ROOM == (int)FILTER_TEXT,
@@ -83,6 +84,8 @@ typedef struct picture {
     uint32_t lines_at;       /* line of that, 0: with most samples; or which instruction */
     uint32_t lines_column;   /* columns scrolled */
     sourcetext_t *source;    /* of that page; NULL: sources are not read */
+    const sasstext_t *sass;  /* text of instructions; NULL: none, */
+    const char *sass_why;    /* and why, where somebody asked for it */
     uint32_t output_back, help_scroll;
     const output_t *output;
     uint32_t hertz; /* pictures a second */

@@ -20,13 +20,14 @@
 #include <unistd.h>
 
 #define SECOND_NS 1000000000ull
+#define CODE_NS   (60 * SECOND_NS) /* for cuobjdump */
 enum {
     OWN_ERROR = LAUNCHEE_FAILED,
     HERTZ = 10
 };
 
 typedef struct top_options {
-    const char *replay, *record, *output, *view, *filter, *color, *on_panic, *cupti;
+    const char *replay, *record, *output, *view, *filter, *color, *on_panic, *cupti, *code;
     uint64_t pid, pictures, delay_ns;
     bool batch, once, json, exit_at_end, play, ascii, gpu_core;
 } top_options_t;
@@ -115,6 +116,13 @@ static const gpurt_option_t rows[] = {
      FIELD(STRING, color),
      .uses = SCREEN,
      .help = "auto, always or never (default auto: NO_COLOR turns it off)"},
+    {.name = "code",
+     .arg = "FILE",
+     FIELD(STRING, code),
+     .uses = SCREEN,
+     .help = "text of instructions (view 9, key d) out of FILE, the program, library or "
+             "cubin that has the kernels; cuobjdump and nvdisasm of CUDA's toolkit read "
+             "it before the screen comes"},
     {.name = "ascii",
      FIELD(FLAG, ascii),
      .uses = SCREEN | PICTURES,
@@ -315,6 +323,10 @@ static int picture_begin(top_t *t, const top_options_t *o, char *const *argv)
         return gpurt_option_refuse(&program, "no memory");
     p->view = t->fresh;
     p->source = &t->source_text;
+    if (o->code) {
+        p->sass = t->sass = sasstext_read(o->code, CODE_NS, t->sass_why);
+        p->sass_why = t->sass_why[0] ? t->sass_why : NULL;
+    }
     p->speed = 1;
     p->replay = o->replay != NULL;
     p->playing = o->play;
@@ -467,6 +479,7 @@ static void top_fini(top_t *t)
     scrub_fini(&t->scrub);
     output_fini(&t->output);
     sourcetext_fini(&t->source_text);
+    sasstext_close(t->sass);
     free(t->fresh);
     free(t->held);
 }

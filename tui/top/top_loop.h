@@ -25,7 +25,9 @@ typedef struct top {
     picture_t picture;
     output_t output;
     sourcetext_t source_text;
-    gpu_capture_t capture; /* of the program */
+    sasstext_t *sass;            /* NULL: none, */
+    char sass_why[SASSTEXT_WHY]; /* and why */
+    gpu_capture_t capture;       /* of the program */
     scrub_t scrub;
     logwindow_t *window;      /* of a replay; NULL else */
     uint64_t jumped_ns;       /* a panic that was jumped to and is not selected yet */

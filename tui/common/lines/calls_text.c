@@ -70,15 +70,34 @@ bool calls_text_read(const char *text, calls_text_t *out)
     return true;
 }
 
+/* "Walk::step" of "ns::Walk::step": what it is a member of, too, unless that is the compiler's name for
+ * a file. */
+static const char *name_short(const char *name)
+{
+    const char *part = name, *before = name;
+    int depth = 0;
+
+    for (const char *at = name; *at; at++) {
+        depth += *at == '<' || *at == '(' || *at == '{';
+        depth -= *at == '>' || *at == ')' || *at == '}';
+        if (depth == 0 && at[0] == ':' && at[1] == ':' && at > name) {
+            before = part;
+            part = at + 2;
+        }
+    }
+    return strncmp(before, "_INTERNAL_", 10) == 0 ? part : before;
+}
+
 void calls_text_short(const calls_text_t *c, gpurt_text_t *out)
 {
-    gpurt_text_printf(out, "%s", c->function);
+    gpurt_text_printf(out, "%s", name_short(c->function));
     for (uint32_t i = 0; i < c->count; i++) {
         const calls_call_t *call = &c->of[i];
         const char *slash = strrchr(call->file, '/');
 
         gpurt_text_printf(out, BETWEEN "%s:%" PRIu32 "%s%s", slash ? slash + 1 : call->file,
-                          call->line, call->function[0] ? " " : "", call->function);
+                          call->line, call->function[0] ? " " : "",
+                          name_short(call->function));
     }
     if (c->cut)
         gpurt_text_printf(out, BETWEEN "...");

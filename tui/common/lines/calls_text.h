@@ -32,7 +32,7 @@ typedef struct calls_text {
 /* Returns: false: nothing is inlined there, or it is not known. */
 bool calls_text_read(const char *text, calls_text_t *out);
 
-/* "leaf < app.cu:12 Walk::step < app.cu:27": files without their folders. */
+/* "leaf < app.cu:12 Walk::step < app.cu:27": files without their folders, functions without namespaces. */
 void calls_text_short(const calls_text_t *c, gpurt_text_t *out);
 
 #endif

@@ -13,7 +13,8 @@ enum {
     FOOT_FROM = 14, /* where the page has so many; */
     CALLS = 3,      /* and for the calls that it stands in, */
     CALLS_FROM = 20,
-    WIDTH = 36, /* of a reason */
+    WIDTH = 36,     /* of a reason */
+    CODE_TEXT = 50, /* of an instruction */
     TEXT = 96,
     STEP = 8 /* columns that Left and Right scroll */
 };
@@ -300,8 +301,50 @@ static void source_page(const picture_t *p, page_t *g, canvas_t *c, rect_t area)
 
 /* ---- instructions -------------------------------------------------------------------- */
 
-static void code_draw(const page_t *g, canvas_t *c, rect_t area, int row,
-                      const gpurt_linesum_code_t *code)
+/* Of the GPUs that are known; 0: they are several. */
+static uint32_t arch_of(const picture_t *p)
+{
+    uint32_t arch = 0;
+
+    for (uint32_t i = 0; i < GPURT_MODEL_DEVICES; i++) {
+        const uint32_t one = p->view->activity.gpus[i].arch;
+
+        if (arch && one && one != arch)
+            return 0;
+        arch = one ? one : arch;
+    }
+    return arch;
+}
+
+/* Among those of p->sass; SASSTEXT_NONE, SASSTEXT_SEVERAL. */
+static uint32_t sass_function(const picture_t *p, const page_t *g)
+{
+    char name[LINES_NAME];
+
+    if (!p->sass)
+        return SASSTEXT_NONE;
+    return sasstext_function(
+        p->sass,
+        g->sheet->text.name(g->sheet->text.names, g->sheet->selected->function, name),
+        arch_of(p));
+}
+
+/* Returns: the column behind it. */
+static int sass_draw(const picture_t *p, canvas_t *c, rect_t area, int row, int column,
+                     uint32_t function, uint32_t offset)
+{
+    const char *text =
+        function < SASSTEXT_SEVERAL ? sasstext_at(p->sass, function, offset) : NULL;
+
+    if (!p->sass)
+        return column;
+    if (text)
+        canvas_text(c, area, row, column, STYLE_NORMAL, text, strnlen(text, CODE_TEXT - 2));
+    return column + CODE_TEXT;
+}
+
+static void code_draw(const picture_t *p, const page_t *g, canvas_t *c, rect_t area,
+                      int row, uint32_t function, const gpurt_linesum_code_t *code)
 {
     const double percent = linesheet_percent(code->samples, g->sheet->selected->samples);
     const gpurt_linesum_reason_t reason = {code->reason, code->reason_samples, 0};
@@ -314,12 +357,34 @@ static void code_draw(const page_t *g, canvas_t *c, rect_t area, int row,
         canvas_printf(c, area, row, 8, linesheet_style(percent), "%.*s", WIDTH - 1, text);
     }
     column = canvas_printf(c, area, row, column, STYLE_NORMAL, "/*%04x*/  ", code->offset);
+    column = sass_draw(p, c, area, row, column, function, code->offset);
     if (code->line)
         column = picture_place(c, area, row, column, area.columns - column,
                                g->sheet->text.name(g->sheet->text.names, code->file, name),
                                LINES_NAME, code->line);
     if (lines_text_inlined(&g->sheet->text, code->calls, calls))
         canvas_text(c, area, row, column + 2, STYLE_DIM, calls, strlen(calls));
+}
+
+/* Where their text is, or why it is not. */
+static void code_head_draw(const picture_t *p, canvas_t *c, rect_t area, int row,
+                           uint32_t function)
+{
+    const char *text = p->sass_why
+                           ? p->sass_why
+                           : "Instructions that warps were met at. Their text: gpurt-top "
+                             "--code PROGRAM, with cuobjdump";
+
+    if (p->sass)
+        text = function == SASSTEXT_NONE
+                   ? "Its text is not in the file of --code, for this GPU."
+               : function == SASSTEXT_SEVERAL
+                   ? "The file of --code has it for several GPUs: which was this?"
+                   : "Instructions that warps were met at.";
+    canvas_put(c, area, row, 1,
+               p->sass_why || (p->sass && function >= SASSTEXT_SEVERAL) ? STYLE_WARN
+                                                                        : STYLE_DIM,
+               text);
 }
 
 /* Instructions are known by where they lie alone: who has the program can have their text. */
@@ -330,6 +395,7 @@ static void code_page(const picture_t *p, const page_t *g, canvas_t *c, rect_t a
     const uint32_t at = p->lines_at < f->code_count ? p->lines_at
                         : f->code_count             ? f->code_count - 1
                                                     : 0;
+    const uint32_t function = sass_function(p, g);
     uint32_t first = at >= rows ? at - rows + 1 : 0;
     int row = 1;
 
@@ -339,12 +405,10 @@ static void code_page(const picture_t *p, const page_t *g, canvas_t *c, rect_t a
             c, area, row++, 1, STYLE_WARN,
             "This code has no source lines: nvcc -lineinfo adds them, and changes no "
             "instruction.");
-    canvas_put(c, area, row++, 1, STYLE_DIM,
-               "Instructions that warps were met at. Their text: cuobjdump -sass PROGRAM | "
-               "c++filt, at /*offset*/");
+    code_head_draw(p, c, area, row++, function);
     for (uint32_t i = first; i < f->code_count && row < area.rows && i - first < rows;
          i++) {
-        code_draw(g, c, area, row, &g->sheet->sums.code[f->first_code + i]);
+        code_draw(p, g, c, area, row, function, &g->sheet->sums.code[f->first_code + i]);
         if (i == at)
             canvas_row_style(c, area, row, STYLE_SELECT);
         row++;
