@@ -19,6 +19,11 @@ arch = sm_80
         /*0020*/                   OF.ANOTHER R1 ;                                   /* 0x00000a00ff017b82 */
 		Function : both
         /*0000*/                   EIGHTY ;                                          /* 0x00000a00ff017b82 */
+		Function : newer
+        /*0000*/                   EIGHTY ;                                          /* 0x00000a00ff017b82 */
+	code for sm_86
+		Function : newer
+        /*0000*/                   EIGHTY_SIX ;                                      /* 0x00000a00ff017b82 */
 	code for sm_90a
 		Function : _Z4spinPj
         /*0000*/                   LDC R1, c[0x0][0x28] ;                            /* 0x00000a00ff017b82 */
@@ -34,6 +39,10 @@ arch = sm_80
         /*0000*/                   NINETY ;                                          /* 0x00000a00ff017b82 */
 		Function : copy_plain
         /*0100*/                   NANOSLEEP R5 ;                                    /* 0x00000a00ff017b82 */
+		Function : twice
+        /*0000*/                   ONE ;                                             /* 0x00000a00ff017b82 */
+		Function : twice
+        /*0000*/                   TWO ;                                             /* 0x00000a00ff017b82 */
 		Function : empty
 TEXT
 [ "${2##*/}" != half ] || { echo "cuobjdump fatal   : it broke" >&2; exit 1; }

@@ -48,7 +48,12 @@ static void check_reads(void)
     check_instruction(s, spin, 80, 0x20, "OF.ANOTHER R1");
     check_instruction(s, spin, 80, 0, NULL);
     check_instruction(s, "both", 90, 0, "NINETY");
+    check_instruction(s, "both", 89, 0, "EIGHTY"); /* which runs code of 8.0 */
+    CHECK_EQ(sasstext_function(s, "both", 75), SASSTEXT_NONE);
     CHECK_EQ(sasstext_function(s, "both", 0), SASSTEXT_SEVERAL);
+    CHECK_EQ(sasstext_function(s, "twice", 90), SASSTEXT_SEVERAL);
+    check_instruction(s, "newer", 86, 0, "EIGHTY_SIX");
+    check_instruction(s, "newer", 80, 0, "EIGHTY");
     CHECK_EQ(sasstext_function(s, "both", 100), SASSTEXT_NONE);
     CHECK_EQ(sasstext_function(s, "empty", 90), SASSTEXT_NONE);
     CHECK_EQ(sasstext_function(s, "", 90), SASSTEXT_NONE);

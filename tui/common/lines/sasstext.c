@@ -304,18 +304,26 @@ void sasstext_close(sasstext_t *s)
 
 /* ---- looking ------------------------------------------------------------------------- */
 
+/* A GPU runs code of its own major version that is not newer, the newest of it. */
+static bool is_for(uint32_t code, uint32_t arch)
+{
+    return arch == 0 || (code / 10 == arch / 10 && code <= arch);
+}
+
 uint32_t sasstext_function(const sasstext_t *s, const char *name, uint32_t arch)
 {
-    uint32_t found = SASSTEXT_NONE;
+    uint32_t found = SASSTEXT_NONE, best = 0;
 
     for (uint32_t i = 0; i < s->function_count; i++) {
         const function_t *f = &s->functions[i];
 
-        if (f->count == 0 || (arch && f->arch != arch) || strcmp(f->name, name) != 0)
+        if (f->count == 0 || !is_for(f->arch, arch) || strcmp(f->name, name) != 0)
             continue;
-        if (found != SASSTEXT_NONE)
-            return SASSTEXT_SEVERAL;
-        found = i;
+        if (found == SASSTEXT_NONE || (arch && f->arch > best)) {
+            found = i;
+            best = f->arch;
+        } else if (arch == 0 || f->arch == best)
+            found = SASSTEXT_SEVERAL;
     }
     return found;
 }

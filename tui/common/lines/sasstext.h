@@ -21,7 +21,7 @@ typedef struct sasstext sasstext_t;
 sasstext_t *sasstext_read(const char *path, uint64_t timeout_ns, char why[SASSTEXT_WHY]);
 void sasstext_close(sasstext_t *s);
 
-/* name: as a log has it. arch: 90 of sm_90; 0: not known. Returns: SASSTEXT_NONE: it has no such
+/* name: as a log has it. arch: of the GPU, 90 of sm_90; 0: not known. Returns: SASSTEXT_NONE: it has no such
  * function; SASSTEXT_SEVERAL: it has some, of which any may be meant. */
 uint32_t sasstext_function(const sasstext_t *s, const char *name, uint32_t arch);
 /* Of a function that is there. Returns: NULL: there is no instruction. */
