@@ -190,7 +190,7 @@ static bool table_grow(table_t *t)
     uint32_t room = t->room ? 2 * t->room : TABLE_FIRST;
     line_span_t *spans;
 
-    if (t->count < t->room)
+    if (t->spans && t->count < t->room)
         return true;
     spans = t->room < TABLE_MOST ? realloc(t->spans, room * sizeof *spans) : NULL;
     if (!spans)
