@@ -53,6 +53,7 @@ static void shape_choose(storm_t *s, const gpurt_info_t *info, uint32_t fan)
     /* A panic takes a block, so some are left. */
     s->panics = o.blocks > 4 && !s->dry && random_below(2) ? 1 + random_below(2) : 0;
     o.blocks = o.blocks ? o.blocks : 1;
+    o.fair_pulls = random_below(2) * 4;
     o.tasks = s->dry ? HOSTS + fan / 8 : 2 * s->marks;
     must(gpurt_executor_open(rt, task_tests, &o, &s->x, &err));
 }

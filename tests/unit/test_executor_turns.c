@@ -117,6 +117,39 @@ static void a_ring_has_its_turn(void)
     board_free();
 }
 
+/* Urgent tasks run again and again, and one that is not waits: for all of them, or for its turn. */
+static void the_least_urgent_have_a_turn(uint32_t fair_pulls)
+{
+    enum {
+        YIELDERS = 20,
+        RUNS = 200
+    };
+    const gpurt_executor_options_t options = {
+        .blocks = 1, .warps = 1, .tasks = 2 * YIELDERS, .fair_pulls = fair_pulls};
+    struct task_fan_args a[YIELDERS];
+    gpurt_executor_t x;
+
+    must(gpurt_executor_open(rt, task_tests, &options, &x, &err));
+    board_make(2);
+    gate_shut(x, 1, 1);
+    for (uint32_t i = 0; i < YIELDERS; i++)
+        a[i] = (struct task_fan_args){.board = board, .count = RUNS};
+    must(gpurt_executor_submit(rt, x, yields, a, YIELDERS, GPURT_TASK_PRIORITY(2), NULL,
+                               &err));
+    (void)submit_mark(x, 0, GPURT_TASK_PRIORITY(-4));
+    gate_open();
+    must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    each_ran_once(0, 2);
+    CHECK_EQ(board->xorder, YIELDERS * RUNS + 2);
+    if (fair_pulls)
+        CHECK_MSG(board->marks[0].order < YIELDERS * RUNS / 2, "after %u runs of others",
+                  board->marks[0].order);
+    else
+        CHECK_EQ(board->marks[0].order, YIELDERS * RUNS + 2);
+    executor_end(x);
+    board_free();
+}
+
 static void one_given_back_can_be_cancelled(void)
 {
     struct task_left_args a = {.left = 200};
@@ -250,6 +283,8 @@ int main(void)
     a_block_gives_what_it_keeps();
     free_rows_come_back();
     a_ring_has_its_turn();
+    the_least_urgent_have_a_turn(0);
+    the_least_urgent_have_a_turn(16);
     one_given_back_can_be_cancelled();
     the_urgent_interrupt_a_body();
     a_long_body_gives_what_its_block_keeps();

@@ -197,6 +197,7 @@ static void own_fill(gpurt_executor_own_t *e, gpurt_t *rt, const gpurt_kernel_t 
     e->stuck_ms = o->stuck_ms;
     e->map.spare = spare_of(o);
     e->map.sms = info.sm_count;
+    e->map.fair_pulls = o->fair_pulls;
     e->map.task_count = o->tasks + o->blocks * e->map.spare;
     e->map.edge_count = o->edges;
     e->map.task_shift = shift_of(e->map.task_count);

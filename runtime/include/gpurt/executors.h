@@ -44,6 +44,10 @@ typedef struct gpurt_executor_options {
     gpurt_service_options_t service; /* name, stop_ms, heaps */
     uint32_t stuck_ms; /* default 1,000: a task that runs for longer is told of in the log,
                         * and those that live while none runs or is ready */
+    uint32_t
+        fair_pulls; /* each so many-th time that a warp of a block takes tasks up, it takes
+                          * the least urgent first. 0, the default: never, so urgent tasks can
+                          * keep others waiting for ever */
 } gpurt_executor_options_t;
 
 /* A snapshot whose parts may differ by what happened meanwhile. */

@@ -191,12 +191,28 @@ GPURT_DEV uint32_t gpurt_hall_wants(gpurt_executor_hall_t *hall, uint32_t here,
                : 0;
 }
 
-/* The whole warp. Returns: each lane's of the most urgent tasks that the block knows of, in the
- * lowest lanes, or GPURT_TASK_NONE. */
+/* Whether the least urgent have a turn, once in the pulls of a block that its executor was told. The
+ * whole warp. */
+GPURT_DEV bool gpurt_hall_last(const gpurt_task_run_t *run)
+{
+    uint32_t *pulls = &run->hall->xpulls, pull = 1;
+
+    if (!run->map->fair_pulls)
+        return false;
+    if (gpurt_lane() == 0) { /* relaxed: of two warps at once one may not count */
+        pull = gpurt_load_relaxed_near_u32(pulls) + 1;
+        gpurt_store_relaxed_near_u32(pulls, pull);
+    }
+    return gpurt_shfl_u32(GPURT_FULL_MASK, pull, 0) % run->map->fair_pulls == 0;
+}
+
+/* The whole warp. Returns: each lane's of the most urgent tasks that the block knows of, or of the least
+ * urgent at their turn, in the lowest lanes, or GPURT_TASK_NONE. */
 GPURT_DEV uint32_t gpurt_worker_pull(const gpurt_task_run_t *run)
 {
     gpurt_executor_hall_t *hall = run->hall;
     uint32_t full = GPURT_FULL_MASK, lane = gpurt_lane(), index = GPURT_TASK_NONE;
+    bool last = gpurt_hall_last(run);
 
     for (;;) {
         uint32_t count = gpurt_pocket_count(&hall->ready[lane % GPURT_TASK_LEVELS]);
@@ -207,6 +223,11 @@ GPURT_DEV uint32_t gpurt_worker_pull(const gpurt_task_run_t *run)
         there = gpurt_shfl_u32(full, there, 0);
         if (!here && !there)
             return GPURT_TASK_NONE;
+        if (last) {
+            level = 1u << (31 - gpurt_clz(here | there));
+            here &= level;
+            there &= level;
+        }
         who = gpurt_hall_wants(hall, here, there);
         if (who) {
             index = gpurt_hall_draw(run, gpurt_ctz(there), who);

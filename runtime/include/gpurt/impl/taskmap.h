@@ -206,6 +206,8 @@ typedef struct gpurt_executor_map {
     uint32_t task_count, edge_count, task_shift, edge_shift; /* 1 << shift: their rings */
     uint32_t spare; /* free tasks that a block keeps at most: with few in all, none */
     uint32_t sms;   /* of the device */
+    uint32_t
+        fair_pulls; /* of a block, of which one begins with the least urgent; 0: none */
 } gpurt_executor_map_t;
 
 struct gpurt_executor_args {

@@ -58,6 +58,7 @@ typedef struct gpurt_executor_hall {
     uint32_t xended;   /* tasks that ended here and that xlive counts still */
     uint32_t xtakes;   /* cycles of a body, about */
     uint32_t xturns;   /* pulls at which a ring and a pocket had tasks alike */
+    uint32_t xpulls;   /* where the least urgent have a turn */
     gpurt_hands_t hands;
     gpurt_hall_kind_t kinds[GPURT_TASK_KINDS];
     gpurt_pocket_t ready[GPURT_TASK_LEVELS], spare; /* spare: tasks that are free */
