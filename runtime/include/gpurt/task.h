@@ -154,8 +154,7 @@ GPURT_DEV void gpurt_task_await(gpurt_task_run_t *run)
 }
 GPURT_DEV bool gpurt_task_due(gpurt_task_run_t *run)
 {
-    gpurt_cancel_point();
-    return gpurt_task_whole() && gpurt_due_ask(run);
+    return gpurt_due_ask(run);
 }
 GPURT_DEV void gpurt_task_result(gpurt_task_run_t *run, uint64_t value)
 {

@@ -37,7 +37,8 @@ typedef struct gpurt_worker {
     uint32_t command; /* of the host's, that the block has obeyed; of thread 0 */
     uint64_t began, since, useful, waiting, at_once; /* began: of the body */
     uint64_t taken;                                  /* clock: the batch was */
-    uint32_t looked; /* clock: its body asked what is due, or began */
+    uint32_t looked, looked_far; /* clock: its body asked what is due, or began; and of the
+                                  * device's and the host's words */
     /* bodies of one function that the block does not count yet */
     uint64_t kind_cycles, kind_longest;
     uint32_t kind_runs, kind;

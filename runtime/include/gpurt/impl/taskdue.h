@@ -12,8 +12,11 @@
 
 #include <gpurt/impl/taskwork.h>
 
+/* Between two looks, from the end of one on; in between, the answer is no. */
 enum {
-    GPURT_DUE_CYCLES = 1000 /* between two looks; in between, the answer is no */
+    GPURT_DUE_CYCLES = 4000, /* at words of the block */
+    GPURT_DUE_FAR_CYCLES =
+        32000 /* of a warp at words of the device and the host: some 3,000 */
 };
 
 /* Bodies of the batch that wait behind this one go back, where others could run them now, or when
@@ -33,11 +36,19 @@ GPURT_DEV void gpurt_due_give(gpurt_worker_t *w)
         gpurt_batch_give(w, left);
 }
 
+/* The leader: what its warp is to do besides. */
+GPURT_DEV uint32_t gpurt_due_called(gpurt_worker_t *w)
+{
+    if ((uint32_t)gpurt_clock() - w->looked_far > GPURT_DUE_FAR_CYCLES)
+        return gpurt_worker_called(w);
+    return gpurt_worker_meets(w) ? (uint32_t)GPURT_WORKER_MEETS : 0;
+}
+
 /* A look. Returns: whether something more urgent is ready, or the block's warps are to meet. */
 GPURT_DEVN bool gpurt_due_look(gpurt_worker_t *w)
 {
     uint32_t urgent = (1u << w->run.head.level) - 1;
-    uint32_t what = gpurt_lane() == 0 ? gpurt_worker_called(w) : 0;
+    uint32_t what = gpurt_lane() == 0 ? gpurt_due_called(w) : 0;
 
     what = gpurt_shfl_u32(GPURT_FULL_MASK, what, 0);
     if (what & GPURT_WORKER_ASKS)
@@ -45,6 +56,9 @@ GPURT_DEVN bool gpurt_due_look(gpurt_worker_t *w)
     if (what & GPURT_WORKER_LOOK)
         gpurt_hall_look(&w->run);
     gpurt_due_give(w);
+    w->looked = (uint32_t)gpurt_clock();
+    if (what & (GPURT_WORKER_ASKS | GPURT_WORKER_LOOK))
+        w->looked_far = w->looked;
     return what & GPURT_WORKER_MEETS || gpurt_hall_levels(w->run.hall) & urgent;
 }
 
@@ -54,12 +68,12 @@ GPURT_STATIC_ASSERT(offsetof(gpurt_worker_t, run) == 0, "a body has its warp's r
 GPURT_DEV bool gpurt_due_ask(gpurt_task_run_t *run)
 {
     gpurt_worker_t *w = (gpurt_worker_t *)(void *)run;
-    uint32_t now = (uint32_t)gpurt_clock();
+    bool is = (uint32_t)gpurt_clock() - w->looked > GPURT_DUE_CYCLES;
 
-    if (!gpurt_shfl_u32(GPURT_FULL_MASK, now - w->looked > GPURT_DUE_CYCLES, 0))
+    if (!gpurt_shfl_u32(GPURT_FULL_MASK, is, 0))
         return false;
-    w->looked = now;
-    return gpurt_due_look(w);
+    gpurt_cancel_point();
+    return gpurt_task_whole() && gpurt_due_look(w);
 }
 
 #endif

@@ -81,16 +81,24 @@ enum {
     GPURT_WORKER_LOOK = 8
 };
 
+/* The leader: whether its block's warps meet, as far as the block knows. */
+GPURT_DEV bool gpurt_worker_meets(const gpurt_worker_t *w)
+{
+    gpurt_executor_hall_t *hall = w->run.hall;
+
+    if (gpurt_thread_rank() == 0 && /* relaxed: hints */
+        gpurt_host_calls(w, gpurt_load_relaxed_near_u32(&hall->xcommand)))
+        gpurt_store_relaxed_near_u32(&hall->xmeet, 1);
+    return gpurt_hall_meets(hall);
+}
+
 /* The leader, between tasks: what its warp is to do before it pulls. */
 GPURT_DEV uint32_t gpurt_worker_called(gpurt_worker_t *w)
 {
     uint32_t what = gpurt_cancelled() ? GPURT_WORKER_ENDS : 0;
     gpurt_executor_hall_t *hall = w->run.hall;
 
-    if (gpurt_thread_rank() == 0 && /* relaxed: hints */
-        gpurt_host_calls(w, gpurt_load_relaxed_near_u32(&hall->xcommand)))
-        gpurt_store_relaxed_near_u32(&hall->xmeet, 1);
-    if (gpurt_hall_meets(hall))
+    if (gpurt_worker_meets(w))
         return what | GPURT_WORKER_MEETS;
     if (gpurt_hall_due(hall)) {
         what |= GPURT_WORKER_LOOK;
