@@ -4,6 +4,7 @@
 #include <gpurt/broadcast.h>
 #include <gpurt/channel.h>
 #include <gpurt/device.h>
+#include <gpurt/hostchannel.h>
 #include <gpurt/segring.h>
 #include <gpurt/unbounded.h>
 
@@ -20,6 +21,13 @@ GPURT_KERNEL(gpurt_broadcast_close_one, gpurt_broadcast_t, p)
     if (gpurt_global_id() == 0) /* relaxed: as above */
         gpurt_store_relaxed_dev_u32((uint32_t *)&p->words->desk.xanswer,
                                     (uint32_t)gpurt_broadcast_close(p));
+}
+
+GPURT_KERNEL(gpurt_hostchannel_shut_one, gpurt_hostchannel_t, p)
+{
+    if (gpurt_global_id() == 0) /* relaxed: as above */
+        gpurt_store_relaxed_dev_u32((uint32_t *)&p->words->desk.xanswer,
+                                    (uint32_t)gpurt_hostchannel_shut(p));
 }
 
 GPURT_KERNEL(gpurt_segring_close_one, gpurt_segring_t, p)

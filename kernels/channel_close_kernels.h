@@ -4,12 +4,14 @@
 #define GPURT_HOST_CHANNEL_CLOSE_KERNELS_H
 
 #include <gpurt/impl/broadcastmap.h>
+#include <gpurt/impl/hostchannelmap.h>
 #include <gpurt/impl/segringmap.h>
 #include <gpurt/impl/unboundedmap.h>
 #include <gpurt/kernel.h>
 
 GPURT_KERNEL_DECLARE(gpurt_channel_close_one, gpurt_channel_t);
 GPURT_KERNEL_DECLARE(gpurt_broadcast_close_one, gpurt_broadcast_t);
+GPURT_KERNEL_DECLARE(gpurt_hostchannel_shut_one, gpurt_hostchannel_t);
 GPURT_KERNEL_DECLARE(gpurt_segring_close_one, gpurt_segring_t);
 GPURT_KERNEL_DECLARE(gpurt_unbounded_close_one, gpurt_unbounded_t);
 GPURT_KERNEL_DECLARE(gpurt_unbounded_free_all, gpurt_unbounded_t);
@@ -19,11 +21,13 @@ GPURT_KERNEL_DECLARE(gpurt_unbounded_free_all, gpurt_unbounded_t);
 GPURT_BEGIN_DECLS
 void gpurt_cpu_gpurt_channel_close_one(const void *args);
 void gpurt_cpu_gpurt_broadcast_close_one(const void *args);
+void gpurt_cpu_gpurt_hostchannel_shut_one(const void *args);
 void gpurt_cpu_gpurt_segring_close_one(const void *args);
 void gpurt_cpu_gpurt_unbounded_close_one(const void *args);
 void gpurt_cpu_gpurt_unbounded_free_all(const void *args);
 extern const void *const gpurt_cuda_gpurt_channel_close_one;
 extern const void *const gpurt_cuda_gpurt_broadcast_close_one;
+extern const void *const gpurt_cuda_gpurt_hostchannel_shut_one;
 extern const void *const gpurt_cuda_gpurt_segring_close_one;
 extern const void *const gpurt_cuda_gpurt_unbounded_close_one;
 extern const void *const gpurt_cuda_gpurt_unbounded_free_all;

@@ -11,6 +11,7 @@
 #include "hostact.h"
 #include "hostthread.h"
 #include "hostwait.h"
+#include "peers.h"
 #include "process.h"
 #include "sanitizer.h"
 #include "stream.h"
@@ -254,6 +255,7 @@ gpurt_status_t simt_device_create(const gpurt_options_t *options, uint32_t index
     }
     d->counted = true;
     gpurt_add_relaxed_dev_u32(&xopen, 1); /* relaxed: for a report's words */
+    simt_peers_add(d);
     *out = d;
     return GPURT_OK;
 }
@@ -264,6 +266,7 @@ void simt_device_destroy(simt_device_t *d)
         return;
     if (d->counted)
         gpurt_add_relaxed_dev_u32(&xopen, UINT32_MAX); /* relaxed, as above */
+    simt_peers_remove(d);
     pthread_mutex_lock(&d->mutex);
     d->stopping = true;
     simt_device_changed(d);

@@ -8,6 +8,7 @@
 #include "hostact.h"
 #include "hosttime.h"
 #include "hostwait.h"
+#include "peers.h"
 
 #include <gpurt/atomic.h>
 
@@ -51,6 +52,12 @@ void gpurt_simt_host_wake(void)
 {
     if (GPURT_LIKELY(simt_worker_self != NULL))
         simt_host_news(simt_worker_self->device);
+}
+
+void gpurt_simt_peer_wake(void)
+{
+    if (GPURT_LIKELY(simt_worker_self != NULL))
+        simt_peers_each(simt_host_news);
 }
 
 /* ---- workers ------------------------------------------------------------------------------ */

@@ -13,6 +13,7 @@ cat >right.c <<'END'
 #include <gpurt/channel.h>
 #include <gpurt/device.h>
 #include <gpurt/hostchannel.h>
+#include <gpurt/peerchannel.h>
 #include <gpurt/unbounded.h>
 #ifndef CAPACITY
 #define CAPACITY 64
@@ -29,12 +30,15 @@ GPURT_BROADCAST(words, uint32_t, 8);
 GPURT_UNBOUNDED(backlog, struct order);
 GPURT_TO_DEVICE(asks, struct order, CAPACITY);
 GPURT_TO_HOST(told, struct order, CAPACITY);
+GPURT_PEERS(sent, struct order, CAPACITY);
 struct args {
     orders_t orders;
     backlog_t backlog;
     news_t news;
     asks_t asks;
     told_t told;
+    sent_out_t out;
+    sent_in_t in;
     uint32_t *sum;
 };
 
@@ -84,6 +88,9 @@ GPURT_KERNEL(k, struct args, p)
         *p->sum += 1000 * got.pieces;
     if (gpurt_host_receive(&p->asks, &got) == GPURT_OK && gpurt_host_send(&p->told, &got) == GPURT_OK)
         (void)gpurt_host_close(&p->told);
+    if (gpurt_peer_send(&p->out, &got) == GPURT_OK && gpurt_peer_close(&p->out) == GPURT_OK &&
+        gpurt_peer_receive(&p->in, &one) == GPURT_OK && gpurt_peer_try_receive(&p->in, &one) != GPURT_E_EMPTY)
+        *p->sum += 10000 * one.pieces;
 }
 
 #if !GPURT_ON_CUDA
@@ -91,6 +98,7 @@ GPURT_KERNEL(k, struct args, p)
 #include <gpurt/channels.h>
 #include <gpurt/gpurt.h>
 #include <gpurt/hostchannels.h>
+#include <gpurt/peerchannels.h>
 #include <gpurt/unboundeds.h>
 #include <stdio.h>
 
@@ -110,6 +118,7 @@ int main(void)
         gpurt_make_broadcast(rt, &args.news, NULL, &err) || gpurt_heap_create(rt, NULL, &heap, &err) ||
         gpurt_make_unbounded(rt, &args.backlog, &heap, NULL, &err) ||
         gpurt_make_hostchannel(rt, &args.asks, NULL, &err) || gpurt_make_hostchannel(rt, &args.told, NULL, &err) ||
+        gpurt_make_peerchannel(rt, &args.out, rt, &args.in, NULL, &err) ||
         gpurt_device_send(rt, &args.asks, &order, 0, NULL, &err) ||
         gpurt_launch(rt, &launch, k, &args, &err) || gpurt_sync(rt, &err) ||
         gpurt_device_receive(rt, &args.told, &order, 0, &err) || order.pieces != 10 ||
@@ -121,6 +130,7 @@ int main(void)
     if (gpurt_channel_destroy(rt, &args.orders.channel, &err) ||
         gpurt_broadcast_destroy(rt, &args.news.broadcast, &err) ||
         gpurt_hostchannel_destroy(rt, &args.asks.channel, &err) ||
+        gpurt_peerchannel_destroy(rt, &args.out.channel, rt, &args.in.channel, &err) ||
         gpurt_unbounded_destroy(rt, &args.backlog.unbounded, &err) || gpurt_close(rt, &err))
         return 1;
     return 0;
@@ -152,17 +162,19 @@ for compiler in "${@:2}"; do
     refused "$type" WRONG '(void)gpurt_publish(&p->news, &word)'
     refused "$type" WRONG '(void)gpurt_post(&p->backlog, &word)'
     refused "$type" WRONG '(void)gpurt_host_send(&p->told, &word)'
+    refused "$type" WRONG '(void)gpurt_peer_send(&p->out, &word)'
     [[ $compiler != *nvcc ]] || continue # which takes seconds
     refused "$type" WRONG '(void)gpurt_try_send(&p->orders, &other)'
     refused "$type" WRONG '(void)gpurt_receive(&p->orders, &word)'
     refused "$type" WRONG '(void)gpurt_receive_many(&p->orders, &other, 1, &done)'
     refused "$type" WRONG '(void)gpurt_reader_read(&r, &other)'
     refused 'other end of the channel' WRONG '(void)gpurt_host_receive(&p->told, &got)'
+    refused 'other end of the channel' WRONG '(void)gpurt_peer_receive(&p->out, &got)'
     refused "$type" WRONG '(void)gpurt_reader_join(&p->news, &wrong)'
     refused 'capacity is a power of two' CAPACITY 12
     refused 'capacity is a power of two' CAPACITY 0
     case $compiler in *++*) language=c++ ;; *) language=c ;; esac
     "$compiler" -x "$language" -I"$root/runtime/include" right.c -x none "$library" -lpthread -ldl -lm -o run
     GPURT_BACKEND=cpu ./run >said 2>&1 || fail "$compiler: ends with $?: $(<said)"
-    grep -qxF '6617, orders, 64 slots of 8 bytes' said || fail "$compiler: $(<said)"
+    grep -qxF '106617, orders, 64 slots of 8 bytes' said || fail "$compiler: $(<said)"
 done

@@ -105,6 +105,24 @@ static cudaError_t fake_set_limit(enum cudaLimit limit, size_t value)
         fake.stack = value;
     return answer(fake.on_limit);
 }
+static cudaError_t fake_can_access(int *can, int device, int peer)
+{
+    CHECK(device != peer && device < fake.count && peer < fake.count);
+    *can = fake.peers;
+    return answer(cudaSuccess);
+}
+static cudaError_t fake_enable_peer(int peer, unsigned flags)
+{
+    const int bit = 1 << peer;
+
+    CHECK_EQ(flags, 0);
+    if (fake.on_peer != cudaSuccess)
+        return answer(fake.on_peer);
+    if (fake.reached[fake.current] & bit)
+        return answer(cudaErrorPeerAccessAlreadyEnabled);
+    fake.reached[fake.current] |= bit;
+    return answer(cudaSuccess);
+}
 static cudaError_t fake_malloc(void **memory, size_t bytes)
 {
     cudaError_t e = answer(fake.on_malloc);
@@ -325,6 +343,8 @@ const gpurt_cuda_api_t fake_api = {
     .device_synchronize = fake_sync,
     .device_get_limit = fake_get_limit,
     .device_set_limit = fake_set_limit,
+    .device_can_access_peer = fake_can_access,
+    .device_enable_peer_access = fake_enable_peer,
     .get_last_error = fake_last_error,
     .get_error_name = fake_error_name,
     .get_error_string = fake_error_string,

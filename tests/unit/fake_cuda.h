@@ -22,6 +22,8 @@ typedef struct fake_cuda {
     int current; /* device of the thread */
     /* errors to answer with, until they are set back */
     cudaError_t on_count, on_set_device, on_stream, on_malloc, on_launch, on_sync, on_query;
+    cudaError_t on_peer; /* of cudaDeviceEnablePeerAccess */
+    int peers;           /* whether GPUs reach each other */
     cudaError_t on_register, on_pointer, on_symbol, on_limit;
     void (*played)(void *args);             /* what a launched kernel does, or NULL */
     void (*awaited)(void);                  /* waits until it has done it, or NULL */
@@ -34,6 +36,7 @@ typedef struct fake_cuda {
     int launches, ex_launches, opt_ins, streams, events, contexts;
     int opt_in_bytes;
     int launched_on, filled_on; /* the device that was current */
+    int reached[2];             /* by devices 0 and 1: a bit for each device */
     const void *stub;
     void *args;
     cudaStream_t stream;

@@ -79,6 +79,35 @@ static void test_other_current_device(void)
     close_clean(self);
 }
 
+/* Each way once, also where the program did it before; and two that cannot are told what to do. */
+static void test_peers(void)
+{
+    gpurt_options_t options = {.struct_size = sizeof options, .device = 1};
+    gpurt_info_t info = {0};
+    gpurt_error_t err = {0};
+    void *one, *two = NULL;
+
+    fake = fake_healthy;
+    fake.count = 2;
+    one = open_fake();
+    CHECK_EQ(ops->open(&options, 1, &info, &two, NULL), GPURT_OK);
+    CHECK_EQ(ops->peer_reach(one, two, &err), GPURT_E_UNSUPPORTED);
+    CHECK_CONTAINS(err.text, "GPU 0 cannot reach the memory of GPU 1: take two that");
+    fake.peers = 1;
+    CHECK_EQ(ops->peer_reach(one, two, &err), GPURT_OK);
+    CHECK_EQ(fake.reached[0], 2);
+    CHECK_EQ(fake.reached[1], 0);
+    CHECK_EQ(ops->peer_reach(two, one, &err), GPURT_OK);
+    CHECK_EQ(fake.reached[1], 1);
+    CHECK_EQ(ops->peer_reach(one, two, &err), GPURT_OK);
+    CHECK_EQ(fake.pending, cudaSuccess);
+    fake.on_peer = cudaErrorMemoryAllocation;
+    CHECK_EQ(ops->peer_reach(one, two, &err), GPURT_E_NOMEM);
+    CHECK_EQ(fake.current, 0);
+    CHECK_EQ(ops->close(two, NULL), GPURT_OK);
+    close_clean(one);
+}
+
 /* Two open at once: each call goes to its own, whichever the thread had before. */
 static void test_two_open(void)
 {
@@ -471,6 +500,7 @@ int main(void)
 {
     gpurt_cuda_api = &fake_api;
     test_other_current_device();
+    test_peers();
     test_two_open();
     test_launch_plain();
     test_launch_shared();

@@ -81,6 +81,9 @@ typedef struct gpurt_backend_ops {
     gpurt_status_t (*range_tell)(void *self, gpurt_range_t *range, uint64_t *to,
                                  const uint64_t *from, uint32_t count, gpurt_error_t *err);
     gpurt_status_t (*range_destroy)(void *self, gpurt_range_t *range);
+    /* From now on kernels of this device reach memory that mem_create of the other one gave, and
+     * will give. Both are this back end's, and open. NULL: they do so anyway. */
+    gpurt_status_t (*peer_reach)(void *self, void *other, gpurt_error_t *err);
     gpurt_status_t (*copy)(void *self, void *stream, void *to, const void *from,
                            size_t bytes, gpurt_error_t *err);
     gpurt_status_t (*fill)(void *self, void *stream, void *memory, uint8_t byte,

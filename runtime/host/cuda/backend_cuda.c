@@ -10,6 +10,7 @@
 #include "cuda_hang.h"
 #include "cuda_later.h"
 #include "cuda_launch.h"
+#include "cuda_peer.h"
 #include "cuda_probe.h"
 #include "cuda_range.h"
 #include "gc_kernels.h"
@@ -506,13 +507,10 @@ static gpurt_status_t cuda_event_elapsed_ns(void *self, void *from, void *to, ui
 
 /* Kernels of the runtime's own: nothing else pulls their CUDA halves out of the archive. */
 __attribute__((used)) static const void *const *const service_kernels[] = {
-    &gpurt_cuda_gpurt_broadcast_close_one,
-    &gpurt_cuda_gpurt_channel_close_one,
-    &gpurt_cuda_gpurt_segring_close_one,
-    &gpurt_cuda_gpurt_unbounded_close_one,
-    &gpurt_cuda_gpurt_unbounded_free_all,
-    &gpurt_cuda_gpurt_epochs_sweep_all,
-    &gpurt_cuda_gpurt_gc_reset};
+    &gpurt_cuda_gpurt_broadcast_close_one,  &gpurt_cuda_gpurt_channel_close_one,
+    &gpurt_cuda_gpurt_hostchannel_shut_one, &gpurt_cuda_gpurt_segring_close_one,
+    &gpurt_cuda_gpurt_unbounded_close_one,  &gpurt_cuda_gpurt_unbounded_free_all,
+    &gpurt_cuda_gpurt_epochs_sweep_all,     &gpurt_cuda_gpurt_gc_reset};
 
 const gpurt_backend_ops_t gpurt_backend_cuda = {
     .kind = GPURT_BACKEND_CUDA,
@@ -538,6 +536,7 @@ const gpurt_backend_ops_t gpurt_backend_cuda = {
     .range_destroy = gpurt_cuda_range_destroy,
     .host_create = cuda_host_create,
     .host_destroy = cuda_host_destroy,
+    .peer_reach = gpurt_cuda_peer_reach,
     .copy = cuda_copy,
     .fill = cuda_fill,
     .constant_write = cuda_constant_write,

@@ -24,6 +24,8 @@ typedef struct gpurt_cuda_api {
     cudaError_t (*device_synchronize)(void);
     cudaError_t (*device_get_limit)(size_t *value, enum cudaLimit limit);
     cudaError_t (*device_set_limit)(enum cudaLimit limit, size_t value);
+    cudaError_t (*device_can_access_peer)(int *can, int device, int peer);
+    cudaError_t (*device_enable_peer_access)(int peer, unsigned flags);
     /* errors */
     cudaError_t (*get_last_error)(void);
     const char *(*get_error_name)(cudaError_t error);

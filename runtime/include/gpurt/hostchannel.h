@@ -49,7 +49,7 @@
 #define GPURT_HOSTCHANNEL_TYPE_(name, type, capacity, toward)                     \
     GPURT_STATIC_ASSERT(                                                          \
         (capacity) > 0 && ((capacity) & ((capacity)-1)) == 0 &&                   \
-            (capacity) <= GPURT_HOSTCHANNEL_CAPACITY_MOST,                        \
+            (capacity) <= (long)GPURT_HOSTCHANNEL_CAPACITY_MOST,                  \
         "a channel's capacity is a power of two, 65536 at most to a host");       \
     GPURT_STATIC_ASSERT(sizeof(type) <= GPURT_HOSTCHANNEL_BYTES_MOST,             \
                         "a message to or from the host has 4092 bytes at most");  \

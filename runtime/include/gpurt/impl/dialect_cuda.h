@@ -359,6 +359,7 @@ enum {
 };
 /* It polls. */
 GPURT_DEV void gpurt_host_wake(void) {}
+GPURT_DEV void gpurt_peer_wake(void) {}
 /* Looks in vain, after which who waits for work of a queue sleeps: to sleep and wake costs more than
  * these. */
 enum {

@@ -96,6 +96,7 @@ uint32_t gpurt_simt_unpark(const void *word, uint32_t key, uint32_t most);
 void gpurt_simt_unpark_stopped(const int32_t *stop);
 bool gpurt_simt_is_shared(const void *p);
 void gpurt_simt_host_wake(void);
+void gpurt_simt_peer_wake(void); /* peerlook.h */
 void *gpurt_simt_shared(const void *key, size_t bytes, const char *site);
 void *gpurt_simt_shared_dyn(void);
 uint64_t gpurt_simt_clock(void);
@@ -188,6 +189,10 @@ GPURT_DEV bool gpurt_host_due(uint32_t *looked)
 GPURT_DEV void gpurt_host_wake(void)
 {
     gpurt_simt_host_wake();
+}
+GPURT_DEV void gpurt_peer_wake(void)
+{
+    gpurt_simt_peer_wake();
 }
 
 /* ---- spot.h ------------------------------------------------------------------------------ */

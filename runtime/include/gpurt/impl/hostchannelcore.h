@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hostchannelcore.h - how lanes receive from the host and send to it. Verbs: hostchannel.h; layout:
- * hostchannelmap.h.
+/* hostchannelcore.h - how lanes receive from another place and send to it. Verbs: hostchannel.h, of
+ * the host; peerchannel.h, of another device. Layout: hostchannelmap.h.
  *
  *     draw     one lane at a time, for its group: tickets up to the limit; without any it looks at
  *              the host's word, for all
@@ -9,7 +9,8 @@
  *
  * A read of host memory takes a microsecond, and a bus carries some ten million a second. So only
  * who draws looks, and the others find its limit in device memory. Nothing between draw and tell
- * ends a lane: who waits holds no ticket. */
+ * ends a lane: who waits holds no ticket. Between devices an end looks at its own memory instead:
+ * peerlook.h. */
 #ifndef GPURT_HOSTCHANNELCORE_H
 #define GPURT_HOSTCHANNELCORE_H
 
@@ -19,6 +20,7 @@
 #include <gpurt/ids.h>
 #include <gpurt/impl/channelcore.h>
 #include <gpurt/impl/hostchannelmap.h>
+#include <gpurt/impl/peerlook.h>
 
 enum {
     GPURT_HOSTCHANNEL_READS = 16, /* of a look, while nothing is new */
@@ -144,9 +146,11 @@ GPURT_DEV int32_t gpurt_hostchannel_draw(const gpurt_hostchannel_call_t *call, u
         return GPURT_HOSTCHANNEL_BUSY;
     closed = gpurt_load_relaxed_dev_u32(&w->desk.xstate) != GPURT_CHANNEL_OPEN;
     if (!closed && w->limit == w->next)
-        closed = gpurt_hostchannel_look(
-            c, call->ns ? GPURT_HOSTCHANNEL_READS : 1,
-            n == 1 && !call->sends && c->bytes <= GPURT_HOSTCHANNEL_SMALL, d);
+        closed = c->far ? gpurt_peer_look(c, n)
+                        : gpurt_hostchannel_look(c, call->ns ? GPURT_HOSTCHANNEL_READS : 1,
+                                                 n == 1 && !call->sends &&
+                                                     c->bytes <= GPURT_HOSTCHANNEL_SMALL,
+                                                 d);
     if (closed) {
         answer = GPURT_E_CHANNEL_CLOSED;
     } else if (w->limit != w->next) {
@@ -258,6 +262,20 @@ GPURT_DEV void gpurt_hostchannel_put(char *slot, const char *from, uint32_t byte
     }
 }
 
+/* The other end may go on. */
+GPURT_DEV void gpurt_hostchannel_done(const gpurt_hostchannel_call_t *call, uint64_t ticket)
+{
+    const gpurt_hostchannel_t *c = call->c;
+
+    if (!call->keeps)
+        gpurt_hostword_tell(call->sends
+                                ? (uint32_t *)(void *)gpurt_hostchannel_slot(c, ticket)
+                                : &c->marks[gpurt_hostchannel_at(c, ticket)],
+                            (uint32_t)ticket + 1);
+    if (c->far)
+        gpurt_peer_wake();
+}
+
 /* This lane's message of a ticket. unit: NULL, or the slot's first one. */
 GPURT_DEV void gpurt_hostchannel_copy(const gpurt_hostchannel_call_t *call, void *message,
                                       uint32_t bytes, uint64_t ticket,
@@ -271,22 +289,19 @@ GPURT_DEV void gpurt_hostchannel_copy(const gpurt_hostchannel_call_t *call, void
     else
         gpurt_hostchannel_get(slot, unit ? *unit : gpurt_hostchannel_unit(c, slot),
                               (char *)message, bytes);
-    if (!call->keeps)
-        gpurt_hostword_tell(call->sends ? (uint32_t *)(void *)slot
-                                        : &c->marks[gpurt_hostchannel_at(c, ticket)],
-                            (uint32_t)ticket + 1);
 }
 
 /* ---- calls --------------------------------------------------------------------------- */
 
 /* relaxed: the number of a thing that ended */
 GPURT_DEV gpurt_status_t gpurt_hostchannel_refused(const gpurt_hostchannel_t *c,
-                                                   uint32_t bytes, uint32_t way)
+                                                   uint32_t bytes, bool sends)
 {
     if (!c->words || gpurt_load_relaxed_dev_u32(&c->words->desk.id) != c->id ||
         gpurt_load_relaxed_dev_u32(&c->words->desk.xstate) == GPURT_CHANNEL_DESTROYED)
         return GPURT_E_HANDLE;
-    return bytes == c->bytes && way == c->way ? GPURT_OK : GPURT_E_INVALID;
+    return bytes == c->bytes && sends == gpurt_hostchannel_sends(c) ? GPURT_OK
+                                                                    : GPURT_E_INVALID;
 }
 
 /* A message of this lane, which a send only reads. *ticket: NULL, or what it got. */
@@ -295,10 +310,9 @@ GPURT_DEV gpurt_status_t gpurt_hostchannel_run(gpurt_hostchannel_call_t *call,
                                                uint64_t *ticket)
 {
     const gpurt_hostchannel_t *c = call->c;
-    int32_t answer = gpurt_hostchannel_refused(
-        c, bytes, (uint32_t)(call->sends ? GPURT_TO_HOST : GPURT_TO_DEVICE));
+    int32_t answer = gpurt_hostchannel_refused(c, bytes, call->sends);
     uint32_t group, waits = call->ns == 0 ? 0 : call->ns == UINT64_MAX ? 1 : 2, wanting;
-    bool wants = true;
+    bool wants = true, mine;
 
     if (answer != GPURT_OK)
         return answer;
@@ -317,9 +331,17 @@ GPURT_DEV gpurt_status_t gpurt_hostchannel_run(gpurt_hostchannel_call_t *call,
         gpurt_syncwarp(group); /* what the leader acquired with the tickets */
         if (answer != GPURT_CHANNEL_GO)
             break;
-        if (wants && rank < t.count) {
+        mine = wants && rank < t.count;
+        if (gpurt_peer_is_wide(c, group, message, bytes))
+            gpurt_peer_copy_wide(group, mine,
+                                 gpurt_hostchannel_slot(c, t.first + rank) +
+                                     GPURT_HOSTCHANNEL_HEAD,
+                                 (char *)message, bytes, call->sends);
+        else if (mine)
             gpurt_hostchannel_copy(call, message, bytes, t.first + rank,
                                    d.has_unit ? &d.unit : NULL);
+        if (mine) {
+            gpurt_hostchannel_done(call, t.first + rank);
             if (ticket)
                 *ticket = t.first + rank;
             wants = false;
@@ -337,7 +359,7 @@ GPURT_DEV gpurt_status_t gpurt_hostchannel_run(gpurt_hostchannel_call_t *call,
 GPURT_DEVN gpurt_status_t gpurt_hostchannel_acknowledge(const gpurt_hostchannel_t *c,
                                                         uint64_t ticket)
 {
-    gpurt_status_t st = gpurt_hostchannel_refused(c, c->bytes, GPURT_TO_DEVICE);
+    gpurt_status_t st = gpurt_hostchannel_refused(c, c->bytes, false);
 
     if (st == GPURT_OK)
         gpurt_hostword_tell(&c->marks[gpurt_hostchannel_at(c, ticket)],
@@ -345,11 +367,11 @@ GPURT_DEVN gpurt_status_t gpurt_hostchannel_acknowledge(const gpurt_hostchannel_
     return st;
 }
 
-/* The host learns how many tickets were drawn: each of them comes. relaxed: as in the draw */
+/* The other end learns how many tickets were drawn: each of them comes. relaxed: as in the draw */
 GPURT_DEVN gpurt_status_t gpurt_hostchannel_shut(const gpurt_hostchannel_t *c)
 {
     gpurt_hostchannel_words_t *w = c->words;
-    gpurt_status_t st = gpurt_hostchannel_refused(c, c->bytes, GPURT_TO_HOST);
+    gpurt_status_t st = gpurt_hostchannel_refused(c, c->bytes, true);
     uint32_t ended;
 
     if (st != GPURT_OK)
@@ -364,6 +386,8 @@ GPURT_DEVN gpurt_status_t gpurt_hostchannel_shut(const gpurt_hostchannel_t *c)
     gpurt_hostchannel_exit(w);
     if (st == GPURT_OK)
         gpurt_hostword_tell(&c->side->xended, ended);
+    if (c->far)
+        gpurt_peer_wake();
     gpurt_host_wake();
     return st;
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* hostchannelmap.h - what a channel with one end on the host is made of: its description, the words
- * in device memory, the memory that both sides reach.
+/* hostchannelmap.h - what a channel with ends on two places is made of: its description, the words
+ * in device memory, the memory that both sides reach. The other end is the host's, or another
+ * device's.
  *
  * hostchannel.h is what kernels call, hostchannels.h what the host calls; docs/HOST_CHANNELS.md
- * tells how they work together. No memory is touched here.
+ * tells how they work together. Of two devices: peerchannel.h, peerchannels.h,
+ * docs/PEER_CHANNELS.md. No memory is touched here.
  *
  * Tickets count messages. Each side has its own next one: lanes in the words, the host in the side.
  * What the sides tell each other lies in memory of the host, a word with one writer each:
@@ -12,7 +14,9 @@
  *   xended         tickets that lanes drew before they closed. By the lane that closes
  *   marks[slot]    a ticket and 1: of a message that a kernel acknowledged. By its lane
  *   slot           a ticket and 1, then the message. By its sender; the host tells the turns of small
- *                  ones alone */
+ *                  ones alone
+ *
+ * Between devices the sender's memory has the marks, the receiver's has xended and the slots. */
 #ifndef GPURT_HOSTCHANNELMAP_H
 #define GPURT_HOSTCHANNELMAP_H
 
@@ -20,7 +24,9 @@
 
 enum {
     GPURT_TO_DEVICE = 1, /* the host sends, kernels receive */
-    GPURT_TO_HOST = 2    /* kernels send, the host receives */
+    GPURT_TO_HOST = 2,   /* kernels send, the host receives */
+    GPURT_FROM_PEER = 3, /* the receiver's end; another device's kernels send */
+    GPURT_TO_PEER = 4    /* the sender's end; another device's kernels receive */
 };
 
 enum {
@@ -67,14 +73,21 @@ typedef struct GPURT_ALIGN(128) gpurt_hostchannel_words {
 typedef struct gpurt_hostchannel {
     gpurt_hostchannel_words_t *words; /* NULL: none */
     gpurt_hostchannel_side_t *side;
-    uint32_t *marks; /* of GPURT_TO_DEVICE */
+    uint32_t *marks; /* not of GPURT_TO_HOST */
     char *slots;
-    uint32_t capacity;      /* slots, a power of two */
-    uint32_t bytes, stride; /* of a message, of a slot */
-    uint32_t policy;        /* gpurt_channel_policy_t, not DROP_OLDEST */
-    uint32_t way;           /* GPURT_TO_DEVICE, GPURT_TO_HOST */
-    uint32_t id;            /* given once in a process */
+    const gpurt_hostchannel_words_t *far; /* the other end's; NULL: that is the host's */
+    uint32_t capacity;                    /* slots, a power of two */
+    uint32_t bytes, stride;               /* of a message, of a slot */
+    uint32_t policy;                      /* gpurt_channel_policy_t, not DROP_OLDEST */
+    uint32_t way;                         /* GPURT_TO_DEVICE ... */
+    uint32_t id;                          /* given once in a process */
 } gpurt_hostchannel_t;
+
+/* Kernels send at this end. */
+GPURT_HD bool gpurt_hostchannel_sends(const gpurt_hostchannel_t *c)
+{
+    return c->way == GPURT_TO_HOST || c->way == GPURT_TO_PEER;
+}
 
 GPURT_HD uint32_t gpurt_hostchannel_stride(uint32_t bytes)
 {
@@ -127,6 +140,21 @@ gpurt_hostchannel_count(const gpurt_hostchannel_t *c, const gpurt_hostchannel_wo
     n.sent = in + n.dropped;
     n.received = out;
     n.depth = in > out ? in - out : 0;
+    return n;
+}
+
+/* Of two devices; each end has its own words. */
+GPURT_HD gpurt_channel_counts_t gpurt_peer_count(uint32_t capacity,
+                                                 const gpurt_hostchannel_words_t *out,
+                                                 const gpurt_hostchannel_words_t *in)
+{
+    const uint64_t first = gpurt_hostchannel_first(capacity);
+    gpurt_channel_counts_t n;
+
+    n.dropped = out->xdropped;
+    n.sent = out->next - first + n.dropped;
+    n.received = in->next - first;
+    n.depth = out->next - first > n.received ? out->next - first - n.received : 0;
     return n;
 }
 
