@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Channels as objects of the log: live, as JSON, full with senders that wait; as text when they have ended.
-# Broadcasts, rings of segments, unbounded channels and those of the host likewise, when they have ended.
+# Broadcasts, rings of segments, unbounded channels, those of the host and those between devices likewise, when they have ended.
 # Arguments: folder of the programs, the program that hangs over two channels, the example of each.
 set -euo pipefail
-bin=$1 app=$2 stages=$3 ticker=$4 hail=$5 tree=$6 clerk=$7
+bin=$1 app=$2 stages=$3 ticker=$4 hail=$5 tree=$6 clerk=$7 relay=$8
 root=$(dirname "$(realpath "${BASH_SOURCE[0]}")")/../..
 # shellcheck source=tests/scratch.sh
 . "$root/tests/scratch.sh"
@@ -54,4 +54,11 @@ GPURT_HEAP_VIEW=20 "$bin/gpurt-record" -q -o clerk.gplog -- "$clerk" 300 >/dev/n
 for text in 'hostchannel 1: name requests, way to_device, state closed, policy block, capacity 64, depth 0, message 8 B, sent 300, received 300, dropped 0' \
     'hostchannel 2: name replies, way to_host, state closed, policy block, capacity 64, depth 0, message 8 B, sent 300, received 300, dropped 0'; do
     grep -qF -- "$text" clerk.txt || fail "no '$text' in $(cat clerk.txt)"
+done
+
+GPURT_HEAP_VIEW=20 "$bin/gpurt-record" -q -o relay.gplog -- "$relay" 300 >/dev/null
+"$bin/gpurt-log" cat relay.gplog >relay.txt
+for text in 'name out, end receives, state closed, policy block, capacity 256, depth 0, message 4 B, sent 300, received 300, dropped 0' \
+    'name out, end sends, state closed, policy block, capacity 256, depth 0, message 4 B, sent 300, received 300, dropped 0'; do
+    grep -q "peerchannel [0-9]*.*: $text" relay.txt || fail "no '$text' in $(cat relay.txt)"
 done
