@@ -93,6 +93,7 @@ static void test_peers(void)
     CHECK_EQ(ops->open(&options, 1, &info, &two, NULL), GPURT_OK);
     CHECK_EQ(ops->peer_reach(one, two, &err), GPURT_E_UNSUPPORTED);
     CHECK_CONTAINS(err.text, "GPU 0 cannot reach the memory of GPU 1: take two that");
+    CHECK_EQ(fake.reached[0], 0);
     fake.peers = 1;
     CHECK_EQ(ops->peer_reach(one, two, &err), GPURT_OK);
     CHECK_EQ(fake.reached[0], 2);
