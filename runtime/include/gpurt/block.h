@@ -43,8 +43,8 @@
  *   GPURT_LOOP(type, i, from, to, step) {...}    for (type i = from; i < to; i += step) with a
  *                                                safe point at each 16th pass; an unsigned type
  *       A lane of a cancelled block ends at its next safe point: a barrier, gpurt_relax,
- *       gpurt_cancel_point, GPURT_LOOP, a log call at the end of a lap of its ring; in a diverged warp
- *       with own values of lanes, or more than two words.
+ *       gpurt_cancel_point, GPURT_LOOP, a log call at the end of a lap of its ring. Of a diverged warp
+ *       one lane a lap ends so; with own values of lanes, or more than two words, all at each call.
  *       One that waits in a barrier is woken for it. With the block goes its cluster, and,
  *       when the launch has grid barriers, every block that waits at one or comes to one.
  *       Other blocks go on. On a GPU a look costs three instructions; docs/UNWINDING.md

@@ -364,10 +364,12 @@ GPURT_DEVN void gpurt_log_quick_away(gpurt_site_t *site, uint32_t mask, uint32_t
         gate = gpurt_log_rare(site, gate);
     if ((int32_t)gate < 0)
         return;
-    if (mask == GPURT_FULL_MASK || !GPURT_TURNS)
+    if (mask == GPURT_FULL_MASK || !GPURT_TURNS) {
         gpurt_log_uniform_far(gate, GPURT_FORM_WARP, mask, args, words);
-    else
-        gpurt_log_uniform_one(gate, GPURT_FORM_WARP, mask, args, words);
+        return;
+    }
+    gpurt_log_uniform_one(gate, GPURT_FORM_WARP, mask, args, words);
+    gpurt_log_safe_point(); /* of this lane alone: each end of a lap lets one more go */
 }
 
 /* By one lane for a part of its warp, if the turn is free and room near at hand. No step of it waits
