@@ -7,7 +7,8 @@ quartiles. Beside them, in fewer runs, the torch profiler, and gpurt-record foll
 (default,nodes). Before any time is believed, the log must have lost nothing, and hold as many kernels in each run.
 
 BENCH_TORCH_ROUNDS: 10 unless told; BENCH_TORCH_OTHERS: runs of the other two, a fifth of that; BENCH_TORCH_LOOPS: which
-loops, all unless told. Linked into the folder of the programs, which it finds by its name."""
+loops, all unless told; BENCH_TORCH_CUPTI: gpurt-record's words, default unless told. Linked into the folder of the
+programs, which it finds by its name."""
 import json
 import os
 import subprocess
@@ -22,7 +23,10 @@ SKIPPED = 77
 ROUNDS = int(os.environ.get("BENCH_TORCH_ROUNDS", 10))
 OTHERS = int(os.environ.get("BENCH_TORCH_OTHERS", max(1, ROUNDS // 5)))
 NAMES = os.environ.get("BENCH_TORCH_LOOPS", "").split()
+WORDS = os.environ.get("BENCH_TORCH_CUPTI", "default")
 LIMIT_PERCENT = {"train": 2, "infer": 2, "graph": 2}
+if WORDS == "sampled":
+    LIMIT_PERCENT = {"train": 1, "infer": 1, "graph": 1, "train_short": 4, "infer_short": 4, "triton": 5}
 
 
 def run(line, **settings):
@@ -40,7 +44,7 @@ def times(*more, before=(), **settings):
     return json.loads(run([*before, sys.executable, LOOPS, "time", *NAMES, *more], **settings).splitlines()[-1])
 
 
-def watched(folder, kinds="default"):
+def watched(folder, kinds=WORDS):
     """Times under gpurt-record, and how many kernels and graphs it saw."""
     log = os.path.join(folder, "log.gplog")
     if os.path.exists(log):
@@ -104,7 +108,7 @@ def main():
         nodes, by_nodes, profiled = others(folder)
     if len(set(counts)) != 1:
         sys.exit(f"bench_torch: not the same kernels and graphs in each run: {counts}")
-    if (not NAMES or "graph" in NAMES) and (
+    if WORDS == "default" and (not NAMES or "graph" in NAMES) and (
             counts[0][1] == 0 or any(launches or count <= counts[0][0] for count, launches in by_nodes)):
         sys.exit(f"bench_torch: graphs whole {counts[0]}, and by their nodes {by_nodes}")
     print("bench\tcase\tvalue\tunit\tpeer\tpeer_value\tratio")

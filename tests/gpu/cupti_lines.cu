@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <signal.h>
 #include <unistd.h>
 
@@ -65,6 +66,22 @@ __global__ void stand_sleep(unsigned *flag, u64 ns)
     }
 }
 
+/* One warp takes the lock and keeps it. */
+__global__ void stand_lock(unsigned *lock, u64 ns)
+{
+    u64 end = now() + ns;
+
+    if (threadIdx.x == 0)
+        atomicExch(lock, 1);
+    __syncthreads();
+    if (threadIdx.x % 32 != 0)
+        return;
+    for (unsigned n = 1; atomicCAS(lock, 0, 1) != 0; n++) /* MARK lock */
+        if (n % 1024 == 0 && now() > end)
+            return;
+    atomicExch(lock, 0);
+}
+
 /* 64 steps, each on the result of the one before, all of the line that uses the word. So the loop's
  * own three instructions, which the compiler gives to the line of the `for`, are few beside them. */
 #define STEP(x_)   x_ = x_ * 1.0001f + 0.5f;
@@ -79,6 +96,18 @@ __global__ void stand_work(float *v, int rounds)
 #pragma unroll 1
     for (int i = 0; i < rounds; i++) {
         STEP64(x) /* MARK work */
+    }
+    v[threadIdx.x] = x;
+}
+
+/* The same work under another name. */
+__global__ void stand_more(float *v, int rounds)
+{
+    float x = v[threadIdx.x];
+
+#pragma unroll 1
+    for (int i = 0; i < rounds; i++) {
+        STEP64(x)
     }
     v[threadIdx.x] = x;
 }
@@ -102,6 +131,8 @@ static void begin(const char *what, u64 ns)
         stand_barrier<<<1, 256>>>(flags, ns);
     else if (strcmp(what, "sleep") == 0)
         stand_sleep<<<4, 64>>>(flags, ns);
+    else if (strcmp(what, "lock") == 0)
+        stand_lock<<<1, 256>>>(flags, ns);
     else
         stand_work<<<132, 128>>>(floats, (int)(ns / 1000000) * 40000);
     NEED(cudaGetLastError());
@@ -118,7 +149,32 @@ static void reset(void)
     }
 }
 
-/* cupti_lines KERNEL MS [exit | kill]: the program leaves in its midst. cupti_lines reset */
+/* Two kernels by turns, one with three times the work of the other; one launch is refused. */
+static void pairs(u64 count)
+{
+    for (u64 i = 0; i < count; i++) {
+        stand_work<<<132, 128>>>(floats, 4000);
+        stand_more<<<132, 128>>>(floats, 12000);
+        NEED(cudaGetLastError());
+    }
+    stand_more<<<132, 4096>>>(floats, 1);
+    if (cudaGetLastError() == cudaSuccess)
+        exit(4);
+    NEED(cudaDeviceSynchronize());
+}
+
+/* When the kernel was launched, for who measures what is told of it. */
+static void tell_time(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    printf("%llu\n", (u64)t.tv_sec * 1000000000 + (u64)t.tv_nsec);
+    fflush(stdout);
+}
+
+/* cupti_lines KERNEL MS [exit | kill]: the program leaves in its midst. cupti_lines reset.
+ * cupti_lines pairs N */
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "", *how = argc > 3 ? argv[3] : "";
@@ -129,6 +185,11 @@ int main(int argc, char **argv)
         reset();
         return 0;
     }
+    if (strcmp(what, "pairs") == 0) {
+        pairs(ms);
+        return 0;
+    }
+    tell_time();
     begin(what, ms * 1000000);
     if (how[0])
         usleep(1500000);

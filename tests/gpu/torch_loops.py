@@ -7,9 +7,10 @@
                                        JSON: how often it saw each kernel, how many copies and fills
 
 `train` and `infer` are a transformer whose kernels keep an H200 busy; those that end in `_short` are so small that the
-GPU waits for their launches, which is where a tool shows most; `graph` replays a captured inference. Steps are a fixed
-number and the seed is fixed, so that two runs launch the same. --profiler: under the torch profiler. Ends with 77 where
-there is no PyTorch, or none that sees a GPU."""
+GPU waits for their launches, which is where a tool shows most; `graph` replays a captured inference. `triton` launches
+small kernels of Triton's; it runs only where it is named, because it needs a compiler. Steps are a fixed number and the
+seed is fixed, so that two runs launch the same. --profiler: under the torch profiler. Ends with 77 where there is no
+PyTorch, or none that sees a GPU."""
 import json
 import sys
 import tempfile
@@ -103,12 +104,26 @@ def replay(layers, width, batch, length):
     return step
 
 
+def own_kernels():
+    """Short kernels of Triton, which finds the driver's launch by itself."""
+    from triton_add import add  # pylint: disable=import-outside-toplevel
+    x = torch.zeros(1 << 16, device="cuda")
+
+    def step(ranges=False):
+        with torch.cuda.nvtx.range("triton") if ranges else nullcontext():
+            for _ in range(4):
+                add[(64,)](x, x.numel(), BLOCK=1024)
+        return x[0]
+    return step
+
+
 LOOPS = {  # name: what makes it, steps that are timed
     "train": (lambda: training(12, 1024, 32, 512), 20),
     "train_short": (lambda: training(2, 256, 4, 64), 100),
     "infer": (lambda: inference(12, 1024, 32, 256), 60),
     "infer_short": (lambda: inference(12, 1024, 1, 64), 100),
     "graph": (lambda: replay(12, 1024, 1, 64), 400),
+    "triton": (own_kernels, 2000),
 }
 
 
@@ -176,7 +191,7 @@ def main():
     if torch is None or not torch.cuda.is_available():
         print("no PyTorch that sees a GPU: skipped", file=sys.stderr)
         return SKIPPED
-    (timed if words[0] == "time" else counted)("--profiler" in sys.argv, words[1:] or list(LOOPS))
+    (timed if words[0] == "time" else counted)("--profiler" in sys.argv, words[1:] or [name for name in LOOPS if name != "triton"])
     return 0
 
 
