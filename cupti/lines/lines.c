@@ -519,9 +519,15 @@ static void write_look(bool last)
     lines.began_steady = now;
 }
 
+/* Somebody waits for the first samples. */
+static uint32_t pause_ms(void)
+{
+    return lines.written ? lines.poll_ms : POLL_LEAST_MS;
+}
+
 static void read_run(duty_t *duty)
 {
-    while (duty_wait(duty, lines.poll_ms)) {
+    while (duty_wait(duty, pause_ms())) {
         for (uint32_t i = 0; i < LINECOUNT_DEVICES; i++)
             station_look(&lines.of[i]);
         write_look(false);

@@ -135,7 +135,7 @@ for ((i = 0; i < 100; i++)); do
     "$bin/gpurt-log" lines run.gplog >shown 2>/dev/null && grep -q spin shown && break
     sleep 0.05
 done
-kill -0 "${started[-1]}" || fail "the program ended before its lines were to be seen"
+pgrep -P "${started[-1]}" cupti_app >/dev/null || fail "the program ended before its lines were to be seen"
 shares_shown
 wait "${started[-1]}"
 

@@ -23,7 +23,7 @@ from statistics import median
 BIN = os.path.dirname(os.path.abspath(sys.argv[0]))
 APP = os.path.join(BIN, "../tests/cupti_lines")
 SKIPPED = 77
-ROUNDS = 5
+ROUNDS = 3
 LIMIT_MS = 1000
 
 

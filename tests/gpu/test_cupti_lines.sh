@@ -43,8 +43,6 @@ run 0 barrier 2000
 stands barrier 'waits at a barrier'
 run 0 sleep 2000
 stands sleep sleeps
-run 0 lock 2000
-stands lock 'waits for global memory'
 run 0 work 1000
 stands work ''
 run 0 work 20 # shorter than a look

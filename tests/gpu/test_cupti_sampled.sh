@@ -42,7 +42,9 @@ share=$("$bin/gpurt-log" stat --json run.gplog | grep -o '"name":"stand_more[^}]
 [[ $share -ge 70 && $share -le 80 ]] || fail "stand_more has $share% of the samples, and 75% of the time"
 
 run -- "$app" lock 2000
-sed -n 3p shown | grep -q "cupti_lines.cu:$(mark lock)  waits for global memory" || fail 'a lock that is held'
+# The innermost line is the toolkit's, which the program's has called.
+sed -n 3p shown | grep -q 'device_atomic_functions.hpp:[0-9]*  waits for global memory' || fail 'a lock that is held'
+sed -n 4p shown | grep -q "atomicCAS < cupti_lines.cu:$(mark lock)$" || fail 'who waits for a lock that is held'
 
 # A plain hang: told once, with its shape, its line, and which thread launched it.
 run --hang-after 1 -- "$app" spin 3500
