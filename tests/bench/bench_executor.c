@@ -202,6 +202,7 @@ static struct bench_hops *hops_begin(bench_t *b, bool stays)
 static void hops_end(bench_t *b, struct bench_hops *at, const char *name, uint32_t count)
 {
     struct bench_hops *hops = malloc(HOPS_BYTES);
+    const uint32_t half = count / 2, late = (uint32_t)(count * 99ull / 100);
     gpurt_error_t err = {0};
     char row[64];
 
@@ -210,9 +211,9 @@ static void hops_end(bench_t *b, struct bench_hops *at, const char *name, uint32
     need(gpurt_sync(b->rt, &err), &err, "sync");
     qsort(hops->late, count, sizeof *hops->late, by_value);
     snprintf(row, sizeof row, "%s p50", name);
-    rows_add("executor", row, (double)hops->late[count / 2], "ns", NULL, 0);
+    rows_add("executor", row, (double)hops->late[half], "ns", NULL, 0);
     snprintf(row, sizeof row, "%s p99", name);
-    rows_add("executor", row, (double)hops->late[count * 99 / 100], "ns", NULL, 0);
+    rows_add("executor", row, (double)hops->late[late], "ns", NULL, 0);
     gpurt_mem_destroy(b->rt, at);
     free(hops);
 }
