@@ -36,7 +36,8 @@ GPURT_DEV gpurt_status_t peer_send_one(const struct peer_send_args *p, uint32_t 
 
 GPURT_DEV gpurt_status_t peer_close_one(const struct peer_send_args *p)
 {
-    p->asks[PEER_NOTES] = p->told;
+    if (p->told) /* behind a close of the host's nothing orders it */
+        p->asks[PEER_NOTES] = p->told;
     if (p->kind == PEER_PARCELS)
         return gpurt_peer_close(&p->parcels);
     if (p->kind == PEER_PAGES)
@@ -148,7 +149,8 @@ GPURT_KERNEL(peer_drink, struct peer_take_args, p)
 
     while ((st = peer_take_one(p)) == GPURT_OK)
         ;
-    peer_wrong(p, st == GPURT_E_CHANNEL_CLOSED && p->asks[PEER_NOTES] != p->told);
+    if (p->told)
+        peer_wrong(p, st == GPURT_E_CHANNEL_CLOSED && p->asks[PEER_NOTES] != p->told);
     p->status[gpurt_global_id()] = st;
 }
 
