@@ -7,11 +7,13 @@
 #include "ringread.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
 enum {
     MESSAGES = 100000,
     THREADS = 4,
+    LOSSES = 500000,
     TAKES = 1000000 /* of a thread: long enough that they meet on one processor, too */
 };
 
@@ -181,6 +183,43 @@ static void many_producers(void)
     gpurt_boxmap_detach(&map);
 }
 
+/* Two producers lose a message each at about the same time, again and again. What is shown behind
+ * both is the sum. */
+static struct {
+    gpurt_ring_port_t port;
+    uint32_t xround, xlost; /* rounds that began, that the other one has done */
+} losers;
+
+static void *loser_run(void *none)
+{
+    for (uint32_t round = 1; round <= LOSSES; round++) {
+        while (gpurt_load_acquire_sys_u32(&losers.xround) < round)
+            sched_yield();
+        gpurt_ring_lose(&losers.port, 1, GPURT_LOSS_FULL, 1000);
+        gpurt_store_release_sys_u32(&losers.xlost, round);
+    }
+    return none;
+}
+
+static void two_losers(void)
+{
+    pthread_t other;
+
+    losers.port = open_ring(GPURT_POLICY_DROP_NEWEST);
+    CHECK(pthread_create(&other, NULL, loser_run, NULL) == 0);
+    for (uint32_t round = 1; round <= LOSSES; round++) {
+        gpurt_store_release_sys_u32(&losers.xround, round);
+        for (volatile uint32_t late = 0; late < round % 40; late++)
+            ; /* so that each overtakes the other now and then */
+        gpurt_ring_lose(&losers.port, 1, GPURT_LOSS_FULL, 1000);
+        while (gpurt_load_acquire_sys_u32(&losers.xlost) < round)
+            sched_yield();
+        CHECK_EQ(losers.port.control->xloss.count, 2 * round);
+    }
+    pthread_join(other, NULL);
+    gpurt_boxmap_detach(&map);
+}
+
 int main(void)
 {
     CHECK_MSG(gpurt_types_words(GPURT_TYPE_F64 | GPURT_TYPE_CHAR << 4) == 3,
@@ -189,5 +228,6 @@ int main(void)
     overwrite();
     torn_and_shared();
     many_producers();
+    two_losers();
     return 0;
 }

@@ -37,24 +37,43 @@ GPURT_HD gpurt_group_t *gpurt_ring_at(const gpurt_ring_port_t *port, uint32_t po
     return &port->groups[position & (port->group_count - 1)];
 }
 
-/* Counts messages that found no room and shows the sum at once: it survives the
- * producer. */
+GPURT_HD void gpurt_ring_show_loss(const gpurt_ring_port_t *port, uint32_t sum,
+                                   uint32_t reason, uint64_t time_ns)
+{
+    gpurt_group_t loss;
+
+    loss.tag = sum;
+    loss.word[0] = reason;
+    loss.word[1] = (uint32_t)time_ns;
+    loss.word[2] = (uint32_t)(time_ns >> 32);
+    gpurt_group_store((gpurt_group_t *)&port->control->xloss, loss);
+}
+
+/* Counts messages that found no room and shows the sum at once: it survives the producer. Of several
+ * producers one may overtake another between its sum and its store, so each looks again. Its store
+ * is out before it looks: else it could come behind the store of one who counted after the look. */
 GPURT_HD void gpurt_ring_lose(const gpurt_ring_port_t *port, uint32_t messages,
                               uint32_t reason, uint64_t time_ns)
 {
-    gpurt_group_t loss;
-    uint32_t sum = gpurt_add_relaxed_dev_u32(&port->head->xlost, messages) + messages;
+    uint32_t sum = gpurt_add_relaxed_dev_u32(&port->head->xlost, messages) + messages,
+             shown;
 
     do {
-        loss.tag = sum;
-        loss.word[0] = reason;
-        loss.word[1] = (uint32_t)time_ns;
-        loss.word[2] = (uint32_t)(time_ns >> 32);
-        gpurt_group_store((gpurt_group_t *)&port->control->xloss, loss);
-        /* Another producer may have overtaken us between its sum and its store. */
-        messages = sum;
+        gpurt_ring_show_loss(port, sum, reason, time_ns);
+        gpurt_fence_seq_cst_sys();
+        shown = sum;
         sum = gpurt_load_relaxed_dev_u32(&port->head->xlost);
-    } while (sum != messages);
+    } while (sum != shown);
+}
+
+/* By the only producer, whose stores to one place keep their order. Atomic all the same: a first
+ * warp's ring counts for those that have none. */
+GPURT_HD void gpurt_ring_lose_alone(const gpurt_ring_port_t *port, uint32_t messages,
+                                    uint32_t reason, uint64_t time_ns)
+{
+    gpurt_ring_show_loss(port,
+                         gpurt_add_relaxed_dev_u32(&port->head->xlost, messages) + messages,
+                         reason, time_ns);
 }
 
 /* The mark at the end of a lap: counts for a drainer that lost the thread. */
@@ -178,7 +197,7 @@ GPURT_HD bool gpurt_ring_take(const gpurt_ring_port_t *port, uint32_t groups,
     if ((int32_t)(limit - (at + groups)) < 0 &&
         !gpurt_ring_look(port, &at, groups, time_ns)) {
         if (port->policy != GPURT_POLICY_BLOCK)
-            gpurt_ring_lose(port, messages, GPURT_LOSS_FULL, time_ns);
+            gpurt_ring_lose_alone(port, messages, GPURT_LOSS_FULL, time_ns);
         return false;
     }
     gpurt_ring_move(head, at + groups, messages);
