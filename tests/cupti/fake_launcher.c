@@ -42,6 +42,23 @@ fake_questions_t fake_launcher_questions(void)
     return q;
 }
 
+int fake_launcher_look(const int *what)
+{
+    int value;
+
+    enter();
+    value = *what;
+    leave(CUDA_SUCCESS);
+    return value;
+}
+
+void fake_launcher_set(int *what, int value)
+{
+    enter();
+    *what = value;
+    leave(CUDA_SUCCESS);
+}
+
 int fake_launcher_start(void)
 {
     const char *path = getenv("CUDA_INJECTION64_PATH");
@@ -107,9 +124,16 @@ CUresult cuGraphLaunch(CUgraphExec graph, CUstream stream)
 
 CUresult cuStreamSynchronize(CUstream stream)
 {
-    const fake_stream_t *s = (const void *)stream;
+    fake_stream_t *s = (fake_stream_t *)(void *)stream;
+    int holds = s != NULL;
 
-    rest(s ? s->wait_ms : 0);
+    while (holds) {
+        enter();
+        s->waits = 1;
+        holds = s->holds;
+        leave(CUDA_SUCCESS);
+        rest(holds);
+    }
     return CUDA_SUCCESS;
 }
 

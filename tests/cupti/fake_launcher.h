@@ -13,7 +13,7 @@ typedef struct fake_function {
 
 typedef struct fake_stream {
     int busy, captures, gone; /* gone: a question about it ends the program */
-    int wait_ms;              /* that a wait for it takes */
+    int holds, waits;         /* holds: a wait for it lasts so long; waits: it has begun */
     CUresult answer;          /* to a question, unless it is CUDA_SUCCESS */
 } fake_stream_t;
 
@@ -22,6 +22,10 @@ typedef struct fake_questions {
     int all, spoilt; /* spoilt: while a stream was captured */
 } fake_questions_t;
 fake_questions_t fake_launcher_questions(void);
+
+/* What streams have, beside calls of other threads. */
+int fake_launcher_look(const int *what);
+void fake_launcher_set(int *what, int value);
 
 /* As the driver starts: loads what CUDA_INJECTION64_PATH names. Returns: whether there is one. */
 int fake_launcher_start(void);

@@ -156,11 +156,12 @@ static void beside(long ms)
 
     linked("made_before", 5);
     CHECK(with(cuLaunchKernel, &slow, stream_of(5)) == CUDA_SUCCESS);
-    streams[6].busy = 1;
-    streams[6].wait_ms = 200;
+    streams[6].busy = streams[6].holds = 1;
     CHECK(pthread_create(&thread, NULL, waits, stream_of(6)) == 0);
-    rest(100);
+    while (!fake_launcher_look(&streams[6].waits))
+        rest(1);
     linked("made_beside_a_wait", 6);
+    fake_launcher_set(&streams[6].holds, 0);
     CHECK(pthread_join(thread, NULL) == 0);
     streams[7].answer = CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
     linked("nobody_knows", 7);

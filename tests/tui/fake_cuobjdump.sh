@@ -45,4 +45,6 @@ arch = sm_80
         /*0000*/                   TWO ;                                             /* 0x00000a00ff017b82 */
 		Function : empty
 TEXT
+# As templates have it.
+printf '\t\tFunction : %03000d\n        /*0000*/                   LONG ;\n' 7
 [ "${2##*/}" != half ] || { echo "cuobjdump fatal   : it broke" >&2; exit 1; }

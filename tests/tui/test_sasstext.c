@@ -35,6 +35,7 @@ static void check_reads(void)
 {
     sasstext_t *s = read_of("app");
     const char spin[] = "spin(unsigned int*)";
+    char name[3001];
 
     CHECK_MSG(s, "%s", why);
     CHECK_STR(why, "");
@@ -48,6 +49,8 @@ static void check_reads(void)
     check_instruction(s, spin, 80, 0x20, "OF.ANOTHER R1");
     check_instruction(s, spin, 80, 0, NULL);
     check_instruction(s, "both", 90, 0, "NINETY");
+    snprintf(name, sizeof name, "%03000d", 7);
+    check_instruction(s, name, 90, 0, "LONG");
     check_instruction(s, "both", 89, 0, "EIGHTY"); /* which runs code of 8.0 */
     CHECK_EQ(sasstext_function(s, "both", 75), SASSTEXT_NONE);
     CHECK_EQ(sasstext_function(s, "both", 0), SASSTEXT_SEVERAL);

@@ -21,7 +21,7 @@
 enum {
     PIECE = 1 << 16,
     FIRST_ROOM = 1024,
-    LINE = 1024, /* bytes of one; the rest is left out */
+    LINE = 8192, /* bytes of one, which names of templates may take; the rest is left out */
     LOOK_MS = 100
 };
 #define TOOL "cuobjdump"
@@ -206,6 +206,10 @@ static int dump_begin(dump_t *d, const char *path)
     close(err[1]);
     d->out = out[0];
     d->err = err[0];
+    if (status != 0) {
+        close(d->out);
+        close(d->err);
+    }
     return status;
 }
 
