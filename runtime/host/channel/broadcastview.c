@@ -3,7 +3,7 @@
  * waits. */
 #define GPURT_NO_POINTS /* host code: no schedule is explored here */
 
-#include "watch.h"
+#include "traffic.h"
 
 #include <gpurt/impl/broadcastmap.h>
 
@@ -20,10 +20,8 @@ enum {
     SENT,
     RECEIVED,
     LOST,
-    REFUSED,
-    CANCELLED,
-    LATE,
-    UNSEATED,
+    TELLINGS,
+    UNSEATED = TELLINGS + GPURT_TELLINGS_FIELDS,
     SENDING,
     RECEIVING,
     FIELDS
@@ -41,9 +39,7 @@ static const gpurt_field_t fields[FIELDS] = {
     [SENT] = GPURT_FIELD("sent", COUNTER),
     [RECEIVED] = GPURT_FIELD("received", COUNTER),
     [LOST] = GPURT_FIELD("lost", COUNTER, .flags = GPURT_FIELD_TROUBLE),
-    [REFUSED] = GPURT_FIELD("refused", COUNTER),
-    [CANCELLED] = GPURT_FIELD("cancelled", COUNTER),
-    [LATE] = GPURT_FIELD("timed_out", COUNTER),
+    GPURT_TELLINGS(TELLINGS),
     [UNSEATED] = GPURT_FIELD("unseated", COUNTER),
     [SENDING] = GPURT_FIELD("senders_waiting", GAUGE),
     [RECEIVING] = GPURT_FIELD("readers_waiting", GAUGE),
@@ -61,9 +57,8 @@ static bool broadcast_look(gpurt_viewer_t *v, const void *object, bool due,
     if (!gpurt_viewer_fetch(v, seats, b->seats, gpurt_broadcast_seats_bytes(b)) ||
         !gpurt_viewer_fetch(v, &w, b->words, sizeof w))
         return false;
-    w.desk.name[sizeof w.desk.name - 1] = 0;
     n = gpurt_broadcast_count(&w, seats, b->readers);
-    values[NAME] = gpurt_watch_text(v, w.desk.name);
+    values[NAME] = gpurt_traffic_name(v, &w.desk);
     values[STATE] = w.desk.xstate;
     values[POLICY] = b->policy;
     values[CAPACITY] = b->capacity;
@@ -75,9 +70,7 @@ static bool broadcast_look(gpurt_viewer_t *v, const void *object, bool due,
     values[SENT] = n.sent;
     values[RECEIVED] = n.received;
     values[LOST] = n.lost;
-    values[REFUSED] = w.desk.xrefused;
-    values[CANCELLED] = w.desk.xcancelled;
-    values[LATE] = w.desk.xlate;
+    gpurt_tellings_look(values + TELLINGS, &w.desk);
     values[UNSEATED] = w.xunseated;
     values[SENDING] = w.desk.xsending;
     values[RECEIVING] = w.desk.xreceiving;

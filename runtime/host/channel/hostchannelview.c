@@ -3,7 +3,7 @@
 #define GPURT_NO_POINTS /* host code: no schedule is explored here */
 
 #include "hostend.h"
-#include "watch.h"
+#include "traffic.h"
 
 enum {
     NAME,
@@ -11,15 +11,8 @@ enum {
     STATE,
     POLICY,
     CAPACITY,
-    DEPTH,
-    BYTES,
-    SENT,
-    RECEIVED,
-    DROPPED,
-    REFUSED,
-    CANCELLED,
-    LATE,
-    SENDING,
+    TRAFFIC,
+    SENDING = TRAFFIC + GPURT_TRAFFIC_FIELDS,
     RECEIVING,
     HOST_WAITING,
     LOOKS,
@@ -31,14 +24,7 @@ static const gpurt_field_t fields[FIELDS] = {
     [STATE] = GPURT_FIELD("state", STATE, .words = "open,closed"),
     [POLICY] = GPURT_FIELD("policy", STATE, .words = "block,fail,drop_newest"),
     [CAPACITY] = GPURT_FIELD("capacity", LIMIT),
-    [DEPTH] = GPURT_FIELD("depth", GAUGE, .of = "capacity"),
-    [BYTES] = GPURT_FIELD("message", LIMIT, .unit = "B"),
-    [SENT] = GPURT_FIELD("sent", COUNTER),
-    [RECEIVED] = GPURT_FIELD("received", COUNTER),
-    [DROPPED] = GPURT_FIELD("dropped", COUNTER, .flags = GPURT_FIELD_TROUBLE),
-    [REFUSED] = GPURT_FIELD("refused", COUNTER),
-    [CANCELLED] = GPURT_FIELD("cancelled", COUNTER),
-    [LATE] = GPURT_FIELD("timed_out", COUNTER),
+    GPURT_TRAFFIC(TRAFFIC, .of = "capacity"),
     [SENDING] = GPURT_FIELD("senders_waiting", GAUGE),
     [RECEIVING] = GPURT_FIELD("receivers_waiting", GAUGE),
     [HOST_WAITING] = GPURT_FIELD("host_waiting", GAUGE),
@@ -57,21 +43,15 @@ static bool hostchannel_look(gpurt_viewer_t *v, const void *object, bool due,
     if (!gpurt_viewer_fetch(v, &w, c->words, sizeof w))
         return false;
     host = gpurt_hostend_tally(c);
-    w.desk.name[sizeof w.desk.name - 1] = 0;
     n = gpurt_hostchannel_count(c, &w, &host);
-    values[NAME] = gpurt_watch_text(v, w.desk.name);
+    w.desk.xrefused += host.xrefused;
+    w.desk.xlate += host.xlate;
+    values[NAME] = gpurt_traffic_name(v, &w.desk);
     values[WAY] = c->way;
     values[STATE] = host.xclosed ? (uint32_t)GPURT_CHANNEL_SHUT : w.desk.xstate;
     values[POLICY] = c->policy;
     values[CAPACITY] = c->capacity;
-    values[DEPTH] = n.depth;
-    values[BYTES] = c->bytes;
-    values[SENT] = n.sent;
-    values[RECEIVED] = n.received;
-    values[DROPPED] = n.dropped;
-    values[REFUSED] = w.desk.xrefused + host.xrefused;
-    values[CANCELLED] = w.desk.xcancelled;
-    values[LATE] = w.desk.xlate + host.xlate;
+    gpurt_traffic_look(values + TRAFFIC, c->bytes, &n, &w.desk);
     values[SENDING] = w.desk.xsending;
     values[RECEIVING] = w.desk.xreceiving;
     values[HOST_WAITING] = host.xwaiting;

@@ -2,7 +2,7 @@
 /* The class of objects "segring": how full, what was read, lost and torn, who waits. */
 #define GPURT_NO_POINTS /* host code: no schedule is explored here */
 
-#include "watch.h"
+#include "traffic.h"
 
 #include <gpurt/impl/segringmap.h>
 
@@ -18,10 +18,8 @@ enum {
     LOST,
     TORN,
     ABORTED,
-    REFUSED,
-    CANCELLED,
-    LATE,
-    WRITING,
+    TELLINGS,
+    WRITING = TELLINGS + GPURT_TELLINGS_FIELDS,
     READING,
     FIELDS
 };
@@ -37,9 +35,7 @@ static const gpurt_field_t fields[FIELDS] = {
     [LOST] = GPURT_FIELD("lost", COUNTER, .flags = GPURT_FIELD_TROUBLE),
     [TORN] = GPURT_FIELD("torn", COUNTER, .flags = GPURT_FIELD_TROUBLE),
     [ABORTED] = GPURT_FIELD("aborted", COUNTER),
-    [REFUSED] = GPURT_FIELD("refused", COUNTER),
-    [CANCELLED] = GPURT_FIELD("cancelled", COUNTER),
-    [LATE] = GPURT_FIELD("timed_out", COUNTER),
+    GPURT_TELLINGS(TELLINGS),
     [WRITING] = GPURT_FIELD("writers_waiting", GAUGE),
     [READING] = GPURT_FIELD("readers_waiting", GAUGE),
 };
@@ -53,9 +49,8 @@ static bool segring_look(gpurt_viewer_t *v, const void *object, bool due, uint64
     (void)due;
     if (!gpurt_viewer_fetch(v, &w, r->words, sizeof w))
         return false;
-    w.desk.name[sizeof w.desk.name - 1] = 0;
     n = gpurt_segring_count(&w);
-    values[NAME] = gpurt_watch_text(v, w.desk.name);
+    values[NAME] = gpurt_traffic_name(v, &w.desk);
     values[STATE] = w.desk.xstate;
     values[POLICY] = r->policy;
     values[CAPACITY] = gpurt_segring_bytes(r);
@@ -66,9 +61,7 @@ static bool segring_look(gpurt_viewer_t *v, const void *object, bool due, uint64
     values[LOST] = n.lost;
     values[TORN] = n.torn;
     values[ABORTED] = n.aborted;
-    values[REFUSED] = w.desk.xrefused;
-    values[CANCELLED] = w.desk.xcancelled;
-    values[LATE] = w.desk.xlate;
+    gpurt_tellings_look(values + TELLINGS, &w.desk);
     values[WRITING] = w.desk.xsending;
     values[READING] = w.desk.xreceiving;
     return true;

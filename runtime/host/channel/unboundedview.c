@@ -3,7 +3,7 @@
  * waits. */
 #define GPURT_NO_POINTS /* host code: no schedule is explored here */
 
-#include "watch.h"
+#include "traffic.h"
 
 #include <gpurt/impl/unboundedmap.h>
 
@@ -14,15 +14,8 @@ enum {
     MOST,
     SEGMENTS,
     MEMORY,
-    DEPTH,
-    BYTES,
-    SENT,
-    RECEIVED,
-    DROPPED,
-    REFUSED,
-    CANCELLED,
-    LATE,
-    SENDING,
+    TRAFFIC,
+    SENDING = TRAFFIC + GPURT_TRAFFIC_FIELDS,
     RECEIVING,
     FIELDS
 };
@@ -33,14 +26,7 @@ static const gpurt_field_t fields[FIELDS] = {
     [MOST] = GPURT_FIELD("segments_most", LIMIT),
     [SEGMENTS] = GPURT_FIELD("segments", GAUGE, .of = "segments_most"),
     [MEMORY] = GPURT_FIELD("memory", GAUGE, .unit = "B"),
-    [DEPTH] = GPURT_FIELD("depth", GAUGE),
-    [BYTES] = GPURT_FIELD("message", LIMIT, .unit = "B"),
-    [SENT] = GPURT_FIELD("sent", COUNTER),
-    [RECEIVED] = GPURT_FIELD("received", COUNTER),
-    [DROPPED] = GPURT_FIELD("dropped", COUNTER, .flags = GPURT_FIELD_TROUBLE),
-    [REFUSED] = GPURT_FIELD("refused", COUNTER),
-    [CANCELLED] = GPURT_FIELD("cancelled", COUNTER),
-    [LATE] = GPURT_FIELD("timed_out", COUNTER),
+    GPURT_TRAFFIC(TRAFFIC, .of = NULL),
     [SENDING] = GPURT_FIELD("senders_waiting", GAUGE),
     [RECEIVING] = GPURT_FIELD("receivers_waiting", GAUGE),
 };
@@ -55,22 +41,16 @@ static bool unbounded_look(gpurt_viewer_t *v, const void *object, bool due,
     (void)due;
     if (!gpurt_viewer_fetch(v, &w, c->words, sizeof w))
         return false;
-    w.desk.name[sizeof w.desk.name - 1] = 0;
     n = gpurt_unbounded_count(&w);
-    values[NAME] = gpurt_watch_text(v, w.desk.name);
+    values[NAME] = gpurt_traffic_name(v, &w.desk);
     values[STATE] = w.desk.xstate;
     values[POLICY] = c->policy;
     values[MOST] = c->row_count;
     values[SEGMENTS] = n.segments;
     values[MEMORY] = n.segments * gpurt_unbounded_segment_bytes(c);
-    values[DEPTH] = n.depth;
-    values[BYTES] = c->bytes;
-    values[SENT] = n.sent;
-    values[RECEIVED] = n.received;
-    values[DROPPED] = n.dropped;
-    values[REFUSED] = w.desk.xrefused;
-    values[CANCELLED] = w.desk.xcancelled;
-    values[LATE] = w.desk.xlate;
+    gpurt_traffic_look(values + TRAFFIC, c->bytes,
+                       &(gpurt_channel_counts_t){n.sent, n.received, n.dropped, n.depth},
+                       &w.desk);
     values[SENDING] = w.desk.xsending;
     values[RECEIVING] = w.desk.xreceiving;
     return true;
