@@ -9,16 +9,19 @@
 #include <gpurt/hostchannels.h>
 
 #include <string.h>
+#include <time.h>
 
 enum {
     ROUNDS = 20000,
     WARM = 500,
     BATCH = 256,
     STREAM = 1 << 20, /* messages of a stream */
-    NAPS = 20,
+    NAPS = 64,
     WARPS = 4 /* of a busy block */
 };
-#define NAP_NS UINT64_C(100000000)
+#define NAP_NS    UINT64_C(100000000)
+#define APART_NS  UINT64_C(137000) /* so that answers come at any moment of a nap */
+#define ASLEEP_NS UINT64_C(2000000000)
 
 static gpurt_t *rt;
 static gpurt_error_t err;
@@ -169,25 +172,47 @@ static bool questions(double bare50, double bare99)
            channels_end(0);
 }
 
-/* The answer comes after 100 ms: the host sleeps by then. */
+static uint64_t used_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Of a core, by this thread, while nothing comes. */
+static bool asleep(void)
+{
+    uint64_t begin = used_ns(), back;
+
+    if (gpurt_device_receive(rt, &args.answers, &back, ASLEEP_NS, NULL) != GPURT_E_TIMEOUT)
+        return false;
+    rows_add("bench_hostchannel", "asleep",
+             (double)(used_ns() - begin) * 100 / (double)ASLEEP_NS, "% of a core", NULL, 0);
+    return true;
+}
+
+/* The answer comes after 100 ms or some more: the host sleeps by then. */
 static bool naps(void)
 {
     double late[NAPS];
 
-    args.delay_ns = NAP_NS;
-    if (!channels_make() || !launched(&gpurt_kernel_bench_hostchannel_answer, 1, 1))
-        return false;
     for (uint64_t i = 0; i < NAPS; i++) {
-        if (!question(i, &late[i]))
+        args.delay_ns = NAP_NS + i * APART_NS;
+        if (!channels_make() || !launched(&gpurt_kernel_bench_hostchannel_answer, 1, 1) ||
+            !question(i, &late[i]) || (i == 0 && !asleep()) ||
+            gpurt_hostchannel_close(rt, &args.commands.channel, &err) != GPURT_OK ||
+            !channels_end(0))
             return false;
-        late[i] = (late[i] - (double)NAP_NS) * 1e-3;
+        late[i] = (late[i] - (double)args.delay_ns) * 1e-3;
     }
     rows_add("bench_hostchannel", "asleep_late_p50", rows_percentile(late, NAPS, 50), "us",
              NULL, 0);
+    rows_add("bench_hostchannel", "asleep_late_p90", rows_percentile(late, NAPS, 90), "us",
+             NULL, 0);
     rows_add("bench_hostchannel", "asleep_late_most", rows_percentile(late, NAPS, 100),
              "us", NULL, 0);
-    return gpurt_hostchannel_close(rt, &args.commands.channel, &err) == GPURT_OK &&
-           channels_end(0);
+    return true;
 }
 
 /* ---- rates ------------------------------------------------------------------------------ */

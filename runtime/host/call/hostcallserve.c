@@ -17,8 +17,7 @@
 
 enum {
     NS_A_MS = 1000000,
-    ROUNDS = 8, /* without a question, then it looks at the time: that takes as long */
-    NAP_MOST_NS = 4000000 /* after 64 ms of silence: a look costs up to 20 us of a core */
+    ROUNDS = 8 /* without a question, then it looks at the time: that takes as long */
 };
 
 /* What a port's lanes ask. Copied: what kernels write into the port is read once. */
@@ -238,29 +237,21 @@ static bool ends(gpurt_hostcalls_own_t *own)
     return ended;
 }
 
-static gpurt_hostpoll_t idle_begin(void)
-{
-    gpurt_hostpoll_t idle = gpurt_hostpoll_begin(UINT64_MAX);
-
-    idle.nap_ns = NAP_MOST_NS;
-    return idle;
-}
-
 static void *serve_run(void *context)
 {
     gpurt_hostcalls_own_t *own = (gpurt_hostcalls_own_t *)context;
-    gpurt_hostpoll_t idle = idle_begin();
+    gpurt_hostpoll_t idle = gpurt_hostpoll_begin(UINT64_MAX);
     uint32_t quiet = 0;
 
     for (;;) {
         bool stops = is_stopped(own);
 
         if (round_serve(own)) {
-            idle = idle_begin();
+            idle = gpurt_hostpoll_begin(UINT64_MAX);
             quiet = 0;
         } else if (stops && ends(own)) { /* a whole round behind the word to stop */
             return NULL;
-        } else if (++quiet % ROUNDS == 0) {
+        } else if (gpurt_hostpoll_naps(&idle) || ++quiet % ROUNDS == 0) {
             (void)gpurt_hostpoll_next(&idle);
         }
     }

@@ -17,8 +17,7 @@
 GPURT_CLASS(hostchannel);
 
 enum {
-    LOOKS = 32,           /* before the next pass of a wait: that takes as long */
-    NAP_MOST_NS = 4000000 /* as of the thread of host calls: below 1 % of a core */
+    LOOKS = 32 /* before the next pass of a wait: that takes as long */
 };
 
 static gpurt_id_entry_t entries[GPURT_HOSTCHANNELS];
@@ -235,7 +234,6 @@ static gpurt_status_t turn_enter(hostturn_t *t, gpurt_t *rt, const gpurt_hostcha
     t->ns = ns;
     t->waits = false;
     t->poll = gpurt_hostpoll_begin(ns);
-    t->poll.nap_ns = NAP_MOST_NS;
     if (!ending)
         return GPURT_OK;
     (void)gpurt_id_drop(&hostchannels, c->id);

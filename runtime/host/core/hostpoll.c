@@ -1,21 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "hostpoll.h"
 
+#include <errno.h>
 #include <sched.h>
 #include <time.h>
 
 enum {
     SPIN_NS = 50000,
     NAP_LEAST_NS = 20000,
-    NAP_MOST_NS = 1000000,
-    NAP_SHARE = 16 /* a nap is so much of what has passed: a late look costs no more */
+    NAP_SHARE = 16, /* a nap is so much of what has passed: a late look costs no more */
+    BOUND_LEAST_NS =
+        500000, /* whatever a look seems to cost: some clocks of threads are coarse */
+    BOUND_MOST_NS = 4000000,
+    LOOKS = 111, /* a nap is as long as so many: 0.9 % of a core */
+    MEAN = 8     /* the last look's part of the mean */
 };
 
-bool gpurt_hostpoll_next(const gpurt_hostpoll_t *poll)
+static uint64_t used_ns(void)
 {
-    uint64_t gone = gpurt_steady_ns() - poll->began_ns, nap = gone / NAP_SHARE;
-    uint64_t most = poll->nap_ns ? poll->nap_ns : NAP_MOST_NS;
-    struct timespec t = {0, 0};
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+uint64_t gpurt_hostpoll_nap_ns(uint64_t gone_ns, uint64_t look_ns)
+{
+    uint64_t nap = gone_ns / NAP_SHARE, most = look_ns * LOOKS;
+
+    most = most < BOUND_LEAST_NS ? BOUND_LEAST_NS : most;
+    most = most > BOUND_MOST_NS ? BOUND_MOST_NS : most;
+    nap = nap > most ? most : nap;
+    return nap < NAP_LEAST_NS ? NAP_LEAST_NS : nap;
+}
+
+/* What this thread has used since the last nap is what a look costs. */
+static void look_measure(gpurt_hostpoll_t *poll)
+{
+    uint64_t used = used_ns(), look = poll->used_ns ? used - poll->used_ns : 0;
+
+    if (poll->used_ns && poll->look_ns)
+        poll->look_ns += look / MEAN - poll->look_ns / MEAN;
+    else
+        poll->look_ns = look;
+    poll->used_ns = used;
+}
+
+bool gpurt_hostpoll_next(gpurt_hostpoll_t *poll)
+{
+    uint64_t gone = gpurt_steady_ns() - poll->began_ns, nap;
+    struct timespec until;
 
     if (gone >= poll->timeout_ns)
         return false;
@@ -23,10 +57,12 @@ bool gpurt_hostpoll_next(const gpurt_hostpoll_t *poll)
         sched_yield(); /* on the CPU back end the kernel may want this core */
         return true;
     }
-    nap = nap < NAP_LEAST_NS ? NAP_LEAST_NS : nap > most ? most : nap;
+    look_measure(poll);
+    nap = gpurt_hostpoll_nap_ns(gone, poll->look_ns);
     if (poll->timeout_ns - gone < nap)
         nap = poll->timeout_ns - gone;
-    t.tv_nsec = (long)nap;
-    nanosleep(&t, NULL);
+    until = gpurt_steady_in(nap);
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+        ; /* signals of the program's make no look dearer */
     return true;
 }
