@@ -6,7 +6,18 @@
 #include <string.h>
 
 /* ---- who keeps whom waiting ---------------------------------------------------------- */
-/* The wait of the lane that an owner is, or nobody's. Waits lie by section and ring. */
+static uint32_t wait_of_thread(const gpurt_waits_t *w, uint32_t number)
+{
+    for (uint32_t i = 0; i < w->count; i++) {
+        const gpurt_wait_thread_t *thread = gpurt_wait_thread(w, &w->waits[i]);
+
+        if (thread && thread->number == number)
+            return i;
+    }
+    return GPURT_WAIT_NOBODY;
+}
+
+/* The wait of the lane or thread that an owner is, or nobody's. Waits lie by section and ring. */
 static uint32_t wait_of(const gpurt_waits_t *w, const gpurt_wait_t *asks,
                         const gpurt_wait_owner_t *o)
 {
@@ -14,6 +25,8 @@ static uint32_t wait_of(const gpurt_waits_t *w, const gpurt_wait_t *asks,
              lane = (o->place - 1) % GPURT_WARP_SIZE;
     uint32_t low = 0, high = w->count;
 
+    if (gpurt_wait_owner_is_thread(o))
+        return wait_of_thread(w, o->block);
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         const gpurt_wait_t *m = &w->waits[middle];
@@ -42,6 +55,7 @@ static bool owner_counts(uint32_t reason, uint32_t at)
     case GPURT_WAIT_DATA:
         return at >= 1 && at <= 3;
     case GPURT_WAIT_ROOM:
+    case GPURT_WAIT_DONE:
         return at >= 4;
     default:
         return true;
@@ -108,6 +122,10 @@ static void tally_add(void *context, uint32_t j, const gpurt_wait_owner_t *owner
 /* Where any of them would do, all must be stuck. */
 static bool holds_fast(const gpurt_wait_t *wait, const tally_t *t)
 {
+    const gpurt_wait_thread_t *thread = gpurt_wait_thread(t->g->waits, wait);
+
+    if (thread && thread->limited)
+        return false;
     if (wait->reason == GPURT_WAIT_OWNER || wait->reason == GPURT_WAIT_ALL)
         return t->stuck > 0;
     return t->stuck > 0 && t->stuck == t->blockers;
@@ -174,8 +192,11 @@ static uint64_t hash_of(const gpurt_waitgraph_t *g)
     for (uint32_t i = 0; i < g->waits->count; i++) {
         const gpurt_wait_t *w = &g->waits->waits[i];
 
+        /* The index of a thread is another when others come and go. */
+        uint32_t ring = w->ring < GPURT_WAIT_THREADS ? w->ring : GPURT_WAIT_THREADS;
+
         if (g->circle[i])
-            h = mix(mix(mix(h, w->section), (uint64_t)w->ring << 32 | w->block),
+            h = mix(mix(mix(h, w->section), (uint64_t)ring << 32 | w->block),
                     (uint64_t)w->number << 32 | w->mask);
     }
     return h;
@@ -213,46 +234,64 @@ void gpurt_waitgraph_fini(gpurt_waitgraph_t *g)
 }
 
 /* ---- as bytes ------------------------------------------------------------------------ */
-#define WAITS_MAGIC 0x3153544957525047ull /* "GPRWITS1", little endian */
+#define WAITS_MAGIC         0x3153544957525047ull /* "GPRWITS1", little endian */
+#define WAITS_MAGIC_THREADS 0x3253544957525047ull /* "GPRWITS2": threads come last */
 
 typedef struct waits_head {
     uint64_t magic, time_ns;
     uint32_t count, object_count, site_count, left_out;
 } waits_head_t;
 
+/* Behind the head of the second kind. */
+typedef struct waits_more {
+    uint32_t thread_count, reserved;
+} waits_more_t;
+
+GPURT_STATIC_ASSERT(sizeof(gpurt_wait_thread_t) == 24, "kept in logs");
 GPURT_STATIC_ASSERT(sizeof(gpurt_wait_site_t) == 196, "kept in logs");
 GPURT_STATIC_ASSERT(sizeof(gpurt_wait_owner_t) == 40, "kept in logs");
 GPURT_STATIC_ASSERT(sizeof(gpurt_wait_object_t) == 80 + 7 * 40, "kept in logs");
 GPURT_STATIC_ASSERT(sizeof(gpurt_wait_t) == 56, "kept in logs");
 
-static size_t packed_size(const waits_head_t *h)
+static size_t packed_size(const waits_head_t *h, const waits_more_t *more)
 {
-    return sizeof *h + h->count * sizeof(gpurt_wait_t) +
-           h->object_count * sizeof(gpurt_wait_object_t) +
-           h->site_count * sizeof(gpurt_wait_site_t);
+    return sizeof *h + (h->magic == WAITS_MAGIC ? 0 : sizeof *more) +
+           h->count * sizeof(gpurt_wait_t) + h->object_count * sizeof(gpurt_wait_object_t) +
+           h->site_count * sizeof(gpurt_wait_site_t) +
+           more->thread_count * sizeof(gpurt_wait_thread_t);
 }
 
+static char *put(char *to, const void *from, size_t bytes)
+{
+    if (bytes)
+        memcpy(to, from, bytes);
+    return to + bytes;
+}
+
+/* Without threads as before there were any: older programs read it. */
 gpurt_status_t gpurt_waits_pack(const gpurt_waits_t *w, void **bytes, size_t *size,
                                 gpurt_error_t *err)
 {
-    waits_head_t h = {WAITS_MAGIC,     w->time_ns,    w->count,
-                      w->object_count, w->site_count, w->left_out};
+    waits_head_t h = {w->thread_count ? WAITS_MAGIC_THREADS : WAITS_MAGIC,
+                      w->time_ns,
+                      w->count,
+                      w->object_count,
+                      w->site_count,
+                      w->left_out};
+    waits_more_t more = {w->thread_count, 0};
     char *to;
 
-    *size = packed_size(&h);
+    *size = packed_size(&h, &more);
     *bytes = to = malloc(*size);
     if (!to)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "waits");
-    memcpy(to, &h, sizeof h);
-    to += sizeof h;
-    if (h.count)
-        memcpy(to, w->waits, h.count * sizeof *w->waits);
-    to += h.count * sizeof *w->waits;
-    if (h.object_count)
-        memcpy(to, w->objects, h.object_count * sizeof *w->objects);
-    to += h.object_count * sizeof *w->objects;
-    if (h.site_count)
-        memcpy(to, w->sites, h.site_count * sizeof *w->sites);
+    to = put(to, &h, sizeof h);
+    if (w->thread_count)
+        to = put(to, &more, sizeof more);
+    to = put(to, w->waits, h.count * sizeof *w->waits);
+    to = put(to, w->objects, h.object_count * sizeof *w->objects);
+    to = put(to, w->sites, h.site_count * sizeof *w->sites);
+    (void)put(to, w->threads, more.thread_count * sizeof *w->threads);
     return GPURT_OK;
 }
 
@@ -263,12 +302,17 @@ static void bound(uint32_t *index, uint32_t count)
         *index = GPURT_WAIT_NOBODY;
 }
 
+/* ... a thread that is none becomes a lane. */
 static void waits_bound(gpurt_waits_t *w)
 {
     for (uint32_t i = 0; i < w->count; i++) {
         bound(&w->waits[i].object, w->object_count);
         bound(&w->waits[i].site, w->site_count);
+        if (w->waits[i].ring >= GPURT_WAIT_THREADS + w->thread_count)
+            w->waits[i].ring = 0;
     }
+    for (uint32_t i = 0; i < w->thread_count; i++)
+        w->threads[i].name[GPURT_THREAD_NAME - 1] = '\0';
     for (uint32_t i = 0; i < w->object_count; i++) {
         gpurt_wait_object_t *o = &w->objects[i];
 
@@ -285,42 +329,63 @@ static void waits_bound(gpurt_waits_t *w)
     }
 }
 
+static const char *take(void *to, const char *from, size_t bytes)
+{
+    if (bytes)
+        memcpy(to, from, bytes);
+    return from + bytes;
+}
+
+static bool room_make(gpurt_waits_t *w)
+{
+    w->waits = calloc(w->count + 1u, sizeof *w->waits);
+    w->objects = calloc(w->object_count + 1u, sizeof *w->objects);
+    w->sites = calloc(w->site_count + 1u, sizeof *w->sites);
+    w->threads = calloc(w->thread_count + 1u, sizeof *w->threads);
+    return w->waits && w->objects && w->sites && w->threads;
+}
+
+/* *from: behind the heads. Returns: false, it is none, or damaged. */
+static bool heads_take(const char **from, size_t size, waits_head_t *h, waits_more_t *more)
+{
+    memset(more, 0, sizeof *more);
+    if (size < sizeof *h)
+        return false;
+    *from = take(h, *from, sizeof *h);
+    if (h->magic == WAITS_MAGIC_THREADS && size >= sizeof *h + sizeof *more)
+        *from = take(more, *from, sizeof *more);
+    else if (h->magic != WAITS_MAGIC)
+        return false;
+    return h->count <= GPURT_WAITS_MAX && h->object_count <= GPURT_WAIT_OBJECTS_MAX &&
+           h->site_count <= GPURT_WAIT_SITES_MAX &&
+           more->thread_count <= GPURT_WAIT_THREADS_MAX && size == packed_size(h, more);
+}
+
 gpurt_status_t gpurt_waits_unpack(const void *bytes, size_t size, gpurt_waits_t *out,
                                   gpurt_error_t *err)
 {
     const char *from = bytes;
     waits_head_t h;
+    waits_more_t more;
 
     memset(out, 0, sizeof *out);
-    if (size < sizeof h)
-        goto damaged;
-    memcpy(&h, from, sizeof h);
-    if (h.magic != WAITS_MAGIC || h.count > GPURT_WAITS_MAX ||
-        h.object_count > GPURT_WAIT_OBJECTS_MAX || h.site_count > GPURT_WAIT_SITES_MAX ||
-        size != packed_size(&h))
-        goto damaged;
-    from += sizeof h;
-    out->waits = calloc(h.count + 1u, sizeof *out->waits);
-    out->objects = calloc(h.object_count + 1u, sizeof *out->objects);
-    out->sites = calloc(h.site_count + 1u, sizeof *out->sites);
-    if (!out->waits || !out->objects || !out->sites) {
-        gpurt_waits_fini(out);
-        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "waits");
-    }
+    if (!heads_take(&from, size, &h, &more))
+        return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+                          "what waited for what: damaged");
     out->time_ns = h.time_ns;
     out->count = h.count;
     out->object_count = h.object_count;
     out->site_count = h.site_count;
+    out->thread_count = more.thread_count;
     out->left_out = h.left_out;
-    memcpy(out->waits, from, h.count * sizeof *out->waits);
-    from += h.count * sizeof *out->waits;
-    memcpy(out->objects, from, h.object_count * sizeof *out->objects);
-    from += h.object_count * sizeof *out->objects;
-    memcpy(out->sites, from, h.site_count * sizeof *out->sites);
+    if (!room_make(out)) {
+        gpurt_waits_fini(out);
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "waits");
+    }
+    from = take(out->waits, from, h.count * sizeof *out->waits);
+    from = take(out->objects, from, h.object_count * sizeof *out->objects);
+    from = take(out->sites, from, h.site_count * sizeof *out->sites);
+    (void)take(out->threads, from, more.thread_count * sizeof *out->threads);
     waits_bound(out);
     return GPURT_OK;
-
-damaged:
-    return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
-                      "what waited for what: damaged");
 }

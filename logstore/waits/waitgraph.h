@@ -16,6 +16,8 @@ enum {
     GPURT_WAITS_MAX = 2048, /* of a snapshot; more are counted */
     GPURT_WAIT_OBJECTS_MAX = 1024,
     GPURT_WAIT_SITES_MAX = 256,
+    GPURT_WAIT_THREADS_MAX = GPURT_THREADPAGE_WAITS,
+    GPURT_WAIT_THREADS = 1 << 26, /* rings from here on are threads of the host */
     GPURT_WAIT_FILE = 120,
     GPURT_WAIT_TEXT = 60
 };
@@ -43,6 +45,9 @@ typedef struct gpurt_wait_object {
     gpurt_wait_owner_t owners[GPURT_STATE_OWNERS];
 } gpurt_wait_object_t;
 
+/* Of a thread of the host: ring is GPURT_WAIT_THREADS and its index among threads, block is its number,
+ * section is that of the lanes that know what it waits at. An owner that is one has that ring's place,
+ * without the index. */
 typedef struct gpurt_wait {
     uint32_t section, ring, sm, slot;
     uint32_t block, warp, mask;
@@ -53,16 +58,35 @@ typedef struct gpurt_wait {
     uint64_t since_ns;
 } gpurt_wait_t;
 
+typedef struct gpurt_wait_thread {
+    uint32_t number;  /* as the kernel counts */
+    uint32_t limited; /* its wait ends by itself: it is never stuck */
+    char name[GPURT_THREAD_NAME];
+} gpurt_wait_thread_t;
+
 /* Owner: the caller. Zeroed it is empty. */
 typedef struct gpurt_waits {
     uint64_t time_ns; /* real time of the look */
-    uint32_t count, object_count, site_count;
+    uint32_t count, object_count, site_count, thread_count;
     uint32_t left_out; /* waits for which there was no room */
     uint32_t young;    /* lanes left out of the look, for they wait too shortly */
     gpurt_wait_t *waits;
     gpurt_wait_object_t *objects;
     gpurt_wait_site_t *sites;
+    gpurt_wait_thread_t *threads;
 } gpurt_waits_t;
+
+/* Returns: NULL, it is a lane's. */
+static inline const gpurt_wait_thread_t *gpurt_wait_thread(const gpurt_waits_t *w,
+                                                           const gpurt_wait_t *wait)
+{
+    return wait->ring >= GPURT_WAIT_THREADS ? &w->threads[wait->ring - GPURT_WAIT_THREADS]
+                                            : NULL;
+}
+static inline bool gpurt_wait_owner_is_thread(const gpurt_wait_owner_t *o)
+{
+    return o->place && (o->place - 1) / GPURT_WARP_SIZE >= GPURT_WAIT_THREADS;
+}
 
 /* waitlook.c: what stands in a box now. min_ns: younger waits are left out, and count as
  * running. Allocates on the first call for an `out`. */

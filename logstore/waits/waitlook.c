@@ -18,6 +18,7 @@ typedef struct look {
     uint32_t section, ring_count, object_count;
     const gpurt_group_t *lanes;
     const gpurt_waitable_entry_t *entries;
+    const gpurt_threadpage_t *threads; /* NULL: none are told of */
     gpurt_clock_fit_t fit;
 } look_t;
 
@@ -27,9 +28,11 @@ static gpurt_status_t room_take(gpurt_waits_t *w, gpurt_error_t *err)
         w->waits = calloc(GPURT_WAITS_MAX, sizeof *w->waits);
         w->objects = calloc(GPURT_WAIT_OBJECTS_MAX, sizeof *w->objects);
         w->sites = calloc(GPURT_WAIT_SITES_MAX, sizeof *w->sites);
+        w->threads = calloc(GPURT_WAIT_THREADS_MAX, sizeof *w->threads);
     }
     w->count = w->object_count = w->site_count = w->left_out = w->young = 0;
-    if (w->waits && w->objects && w->sites)
+    w->thread_count = 0;
+    if (w->waits && w->objects && w->sites && w->threads)
         return GPURT_OK;
     gpurt_waits_fini(w);
     return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "waits");
@@ -40,6 +43,7 @@ void gpurt_waits_fini(gpurt_waits_t *w)
     free(w->waits);
     free(w->objects);
     free(w->sites);
+    free(w->threads);
     memset(w, 0, sizeof *w);
 }
 
@@ -102,6 +106,29 @@ static void owner_take(look_t *l, gpurt_group_t group, gpurt_wait_owner_t *out)
     out->gone = at.site && (at.block != o.block || at.warp != o.warp);
 }
 
+/* Threads of the host that use it, where no lanes stand: the last ones of those that share a place. */
+static void users_take(look_t *l, uint32_t key, gpurt_wait_object_t *out)
+{
+    gpurt_threaduser_t user;
+
+    for (uint32_t i = 0; l->threads && key && i < GPURT_THREADPAGE_USERS; i++) {
+        gpurt_wait_owner_t *o;
+
+        if (!gpurt_threadpage_user(l->threads, i, &user) || user.key != key ||
+            user.section != l->section)
+            continue;
+        o = &out->owners[gpurt_state_owner_at(user.role, i)];
+        if (o->place)
+            continue;
+        *o = (gpurt_wait_owner_t){
+            .place = (uint32_t)GPURT_WAIT_THREADS * GPURT_WARP_SIZE + 1,
+            .block = user.thread,
+            .site = GPURT_WAIT_NOBODY,
+            .at_site = GPURT_WAIT_NOBODY,
+            .since_ns = l->now_ns - ((l->now_ns - user.since_ns) & GPURT_TIME_MASK)};
+    }
+}
+
 static uint32_t object_index(look_t *l, uint32_t number)
 {
     gpurt_waits_t *w = l->out;
@@ -131,6 +158,7 @@ static uint32_t object_index(look_t *l, uint32_t number)
         text_take(o->name, sizeof o->name, text, def.format_bytes, false);
     for (uint32_t i = 0; i < GPURT_STATE_OWNERS; i++)
         owner_take(l, gpurt_group_load(&e->xowners[i]), &o->owners[i]);
+    users_take(l, e->key, o);
     return w->object_count++;
 }
 
@@ -177,13 +205,81 @@ static void wait_add(look_t *l, uint32_t ring, uint32_t lane, const gpurt_state_
     to->object = GPURT_WAIT_NOBODY;
 }
 
-static void section_look(look_t *l, gpurt_state_head_t *head)
+/* The number that lanes have given to what a thread waits at: the newest, for memory serves again. */
+static uint32_t number_of(const look_t *l, const gpurt_threadwait_t *t)
 {
-    uint32_t begin = l->out->count;
+    for (uint32_t number = l->object_count; number > 0; number--) {
+        const gpurt_waitable_entry_t *e = &l->entries[number - 1];
 
-    l->ring_count = l->map->sections[l->section].ring_count;
-    l->lanes = gpurt_state_waits(head);
-    l->entries = gpurt_state_entries(head, l->ring_count);
+        if (gpurt_load_acquire_sys_u32(&e->xstate) == t->kind + 1u && /* W1.acq */
+            e->key == t->key)
+            return number;
+    }
+    return 0;
+}
+
+/* What a thread waits at, if no lane has named it yet. */
+static uint32_t object_of_thread(look_t *l, const gpurt_threadwait_t *t)
+{
+    gpurt_waits_t *w = l->out;
+    gpurt_wait_object_t *o;
+
+    if (w->object_count == GPURT_WAIT_OBJECTS_MAX)
+        return GPURT_WAIT_NOBODY;
+    o = &w->objects[w->object_count];
+    memset(o, 0, sizeof *o);
+    o->section = l->section;
+    o->kind = t->kind < GPURT_WAITABLE_KINDS ? t->kind : GPURT_WAITABLE_OTHER;
+    o->index = GPURT_WAITABLE_SINGLE;
+    text_take(o->name, sizeof o->name, t->object, strlen(t->object), false);
+    users_take(l, t->key, o);
+    return w->object_count++;
+}
+
+static void thread_add(look_t *l, const gpurt_threadwait_t *t)
+{
+    uint64_t since = t->since[0] | (uint64_t)t->since[1] << 32;
+    gpurt_waits_t *w = l->out;
+    gpurt_wait_thread_t *thread;
+    gpurt_wait_t *to;
+
+    if (since > l->now_ns ? l->min_ns > 0 : l->now_ns - since < l->min_ns) {
+        w->young++;
+        return;
+    }
+    if (w->count == GPURT_WAITS_MAX || w->thread_count == GPURT_WAIT_THREADS_MAX) {
+        w->left_out++;
+        return;
+    }
+    thread = &w->threads[w->thread_count];
+    thread->number = t->thread;
+    thread->limited = t->limited;
+    memcpy(thread->name, t->name, sizeof thread->name);
+    to = &w->waits[w->count++];
+    *to = (gpurt_wait_t){.section = l->section,
+                         .ring = GPURT_WAIT_THREADS + w->thread_count++,
+                         .block = t->thread,
+                         .mask = 1,
+                         .reason = t->reason,
+                         .number = number_of(l, t),
+                         .object = GPURT_WAIT_NOBODY,
+                         .site = GPURT_WAIT_NOBODY,
+                         .since_ns = since};
+    if (to->number == 0)
+        to->object = object_of_thread(l, t);
+}
+
+static void threads_look(look_t *l)
+{
+    gpurt_threadwait_t t;
+
+    for (uint32_t i = 0; l->threads && i < GPURT_THREADPAGE_WAITS; i++)
+        if (gpurt_threadpage_wait(l->threads, i, &t) && t.section == l->section)
+            thread_add(l, &t);
+}
+
+static void lanes_look(look_t *l)
+{
     for (uint32_t ring = 0; ring < l->ring_count; ring++) {
         uint32_t first = l->out->count;
 
@@ -195,9 +291,23 @@ static void section_look(look_t *l, gpurt_state_head_t *head)
                 wait_add(l, ring, lane, &s, first);
         }
     }
+}
+
+/* idle: no lane waits, whatever one has left behind. */
+static void section_look(look_t *l, gpurt_state_head_t *head, bool idle)
+{
+    uint32_t begin = l->out->count;
+
+    l->ring_count = l->map->sections[l->section].ring_count;
+    l->lanes = gpurt_state_waits(head);
+    l->entries = gpurt_state_entries(head, l->ring_count);
+    if (!idle)
+        lanes_look(l);
+    threads_look(l);
     /* Owners last: who holds an object now is not younger than the waits above. */
     for (uint32_t i = begin; i < l->out->count; i++)
-        l->out->waits[i].object = object_index(l, l->out->waits[i].number);
+        if (l->out->waits[i].number)
+            l->out->waits[i].object = object_index(l, l->out->waits[i].number);
 }
 
 /* Whether all launches have ended, as far as the application counts them: then no lane
@@ -219,13 +329,13 @@ gpurt_status_t gpurt_waits_look(const gpurt_boxmap_t *map, uint64_t now_ns, uint
     if (st != GPURT_OK)
         return st;
     out->time_ns = now_ns;
-    if (is_idle(map->box))
-        return GPURT_OK;
+    for (uint32_t s = 0; s < map->section_count && !l.threads; s++)
+        l.threads = gpurt_boxmap_threads(map, s);
     for (l.section = 0; l.section < map->section_count; l.section++) {
         gpurt_state_head_t *head = gpurt_boxmap_state(map, l.section, &l.object_count);
 
         if (head && gpurt_boxmap_clock(map, l.section, &l.fit))
-            section_look(&l, head);
+            section_look(&l, head, is_idle(map->box));
     }
     return GPURT_OK;
 }

@@ -4,6 +4,8 @@
 
 #include <gpurt/channels.h>
 #include <gpurt/gpurt.h>
+#include <gpurt/hostcalls.h>
+#include <gpurt/hostchannels.h>
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +24,9 @@ static const way_t ways[] = {
     {"went", HANG_WENT, 2, 1},   {"open", HANG_OPEN, 2, 1},
     {"late", HANG_LATE, 3, 1},   {"noise", HANG_NOISE, 4, 1},
     {"named", HANG_NAMED, 4, 1}, {"channels", HANG_CHANNELS, 2, 1},
-    {"full", HANG_FULL, 2, 1},   {"not", HANG_NOT, 4, 1},
+    {"full", HANG_FULL, 2, 1},   {"order", HANG_ORDER, 1, 1},
+    {"call", HANG_CALL, 1, 1},   {"listen", HANG_LISTEN, 1, 1},
+    {"not", HANG_NOT, 4, 1},
 };
 
 static const way_t *way_of(const char *name)
@@ -46,14 +50,58 @@ static int nameless(gpurt_t *rt, const struct hang_state *state)
     return 1;
 }
 
+/* ---- what the host does beside it -------------------------------------------------------- */
+static gpurt_t *rt;
+static struct hang_app_args args;
+
+GPURT_HOST_FUNCTION(hang_ask, context, ask, answer)
+{
+    (void)context;
+    (void)ask;
+    return gpurt_device_receive(rt, &args.answers, answer, GPURT_FOR_EVER, NULL);
+}
+
+static bool ends_make(gpurt_error_t *err)
+{
+    return gpurt_make_hostchannel(rt, &args.orders, NULL, err) == GPURT_OK &&
+           gpurt_make_hostchannel(rt, &args.answers, NULL, err) == GPURT_OK &&
+           gpurt_hostcalls_create(rt, NULL, &args.calls, err) == GPURT_OK &&
+           gpurt_hostcalls_add(rt, &args.calls, hang_ask, NULL, err) == GPURT_OK;
+}
+
+/* The kernel waits for an order, and for room: it is known at both ends. Then it stands. */
+static bool orders_give(gpurt_error_t *err)
+{
+    const uint32_t order = 3;
+    uint32_t word, last;
+    uint64_t ticket;
+
+    usleep(100000);
+    if (gpurt_device_send(rt, &args.orders, &order, GPURT_FOR_EVER, &ticket, err) !=
+        GPURT_OK)
+        return false;
+    usleep(100000);
+    if (gpurt_device_await(rt, &args.orders, ticket, 20000000, NULL) != GPURT_E_TIMEOUT)
+        return false; /* a wait that is over is told of no more */
+    for (uint32_t i = 0; i < order; i++)
+        if (gpurt_device_receive(rt, &args.answers, &word, GPURT_FOR_EVER, err) != GPURT_OK)
+            return false;
+    if (args.way == HANG_LISTEN)
+        return gpurt_device_receive(rt, &args.answers, &word, GPURT_FOR_EVER, err) ==
+               GPURT_OK;
+    last = args.way == HANG_CALL ? 0 : order;
+    if (gpurt_device_send(rt, &args.orders, &last, GPURT_FOR_EVER, &ticket, err) !=
+        GPURT_OK)
+        return false;
+    return gpurt_device_await(rt, &args.orders, ticket, GPURT_FOR_EVER, err) == GPURT_OK;
+}
+
 int main(int argc, char **argv)
 {
     const way_t *way = argc > 1 ? way_of(argv[1]) : NULL;
     gpurt_launch_t launch = {.block = {1, 1, 1}};
-    struct hang_app_args args = {.rounds = argc > 2 ? (uint32_t)atoi(argv[2]) : 2000};
     gpurt_error_t err = {0};
     void *state;
-    gpurt_t *rt;
     int status;
 
     if (!way) {
@@ -64,10 +112,11 @@ int main(int argc, char **argv)
     launch.block.x = way->threads;
     launch.cooperative = way->way == HANG_BARRIER;
     args.way = way->way;
+    args.rounds = argc > 2 ? (uint32_t)atoi(argv[2]) : 2000;
     if (gpurt_open(NULL, &rt, &err) != GPURT_OK ||
         gpurt_mem_create(rt, sizeof *args.state, &state, &err) != GPURT_OK ||
         gpurt_make_channel(rt, &args.left, NULL, &err) != GPURT_OK ||
-        gpurt_make_channel(rt, &args.right, NULL, &err) != GPURT_OK ||
+        gpurt_make_channel(rt, &args.right, NULL, &err) != GPURT_OK || !ends_make(&err) ||
         gpurt_fill(rt, GPURT_STREAM_DEFAULT, state, 0, sizeof *args.state, &err) !=
             GPURT_OK)
         goto fail;
@@ -75,6 +124,7 @@ int main(int argc, char **argv)
     printf("%d\n", (int)getpid());
     fflush(stdout);
     if (gpurt_launch(rt, &launch, hang_app, &args, &err) != GPURT_OK ||
+        (way->way >= HANG_ORDER && way->way <= HANG_LISTEN && !orders_give(&err)) ||
         gpurt_sync(rt, &err) != GPURT_OK)
         goto fail;
     status = nameless(rt, args.state);

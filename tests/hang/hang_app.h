@@ -6,6 +6,8 @@
 
 #include <gpurt/atomic.h>
 #include <gpurt/channel.h>
+#include <gpurt/hostcall.h>
+#include <gpurt/hostchannel.h>
 #include <gpurt/impl/state.h>
 #include <gpurt/kernel.h>
 
@@ -28,7 +30,10 @@ enum {
     HANG_CHANNELS, /* block i is told by i + 1, and all wait to be told first */
     HANG_FULL,     /* a sender and a receiver wait, and nobody is to blame */
     HANG_NAMED,    /* all name the same objects at once, and have their numbers behind it */
-    HANG_NOT       /* many lanes, many locks, and an end */
+    HANG_ORDER,  /* the host awaits an order whose kernel waits until it receives answers */
+    HANG_CALL,   /* a function of the host waits for what its caller would send */
+    HANG_LISTEN, /* the host waits for what nobody sends, and nobody is to blame */
+    HANG_NOT     /* many lanes, many locks, and an end */
 };
 
 struct hang_lock {
@@ -49,10 +54,16 @@ struct hang_state {
 };
 
 GPURT_CHANNEL(hang_words, uint32_t, 2);
+GPURT_TO_DEVICE(orders, uint32_t, 4);
+GPURT_TO_HOST(answers, uint32_t, 2);
+GPURT_HOST_CALL(hang_ask, 1, uint32_t, uint32_t);
 
 struct hang_app_args {
     struct hang_state *state;
     hang_words_t left, right;
+    orders_t orders;
+    answers_t answers;
+    gpurt_hostcalls_t calls;
     uint32_t way, rounds;
 };
 GPURT_KERNEL_DECLARE(hang_app, struct hang_app_args);

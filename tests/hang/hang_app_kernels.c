@@ -196,6 +196,21 @@ GPURT_DEV void hang_channels(const hang_words_t *mine, const hang_words_t *other
     (void)gpurt_send(other, &word);
 }
 
+/* So many answers as the order says, before it is done; none: a call of the host. */
+GPURT_DEV void hang_orders(const struct hang_app_args *p)
+{
+    uint64_t ticket;
+    uint32_t order;
+
+    while (gpurt_host_take(&p->orders, &order, &ticket) == GPURT_OK) {
+        for (uint32_t i = 0; i < order; i++)
+            (void)gpurt_host_send(&p->answers, &i);
+        if (order == 0)
+            (void)gpurt_host_call(&p->calls, hang_ask, &order, &order);
+        (void)gpurt_host_acknowledge(&p->orders, ticket);
+    }
+}
+
 GPURT_KERNEL(hang_app, struct hang_app_args, p)
 {
     uint32_t block = gpurt_block_rank(), blocks = gpurt_grid_dim_x();
@@ -226,6 +241,8 @@ GPURT_KERNEL(hang_app, struct hang_app_args, p)
             LOCK(&s->locks[0]);
         } else if (p->way == HANG_CHANNELS) {
             hang_channels(block ? &p->right : &p->left, block ? &p->left : &p->right);
+        } else if (p->way == HANG_ORDER || p->way == HANG_CALL || p->way == HANG_LISTEN) {
+            hang_orders(p);
         } else if (p->way == HANG_FULL) {
             for (uint32_t i = 0; block == 0 && i < 3; i++)
                 (void)gpurt_send(&p->left, &i);

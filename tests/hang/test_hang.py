@@ -141,6 +141,42 @@ def check_ways(folder):
             assert hang["waits"][0]["waits_for"][0]["last_at"]["text"] == "computes", hang
 
 
+def check_threads(folder):
+    """A thread of the host in the circle, with its name; a function of the host that waits for its caller."""
+    for way, words in (
+            ("order", ['waits for room in channel "answers" of host thread', 'waits for an acknowledgement by channel "orders" of block 0']),
+            ("call", ['waits for object "', 'waits to receive from channel "answers" of block 0']),
+            ("listen", ['waits for data in channel "orders" of host thread', 'waits to receive from channel "answers" of block 0'])):
+        log = f"{folder}/thread-{way}.gplog"
+        recorder, pid = start(RECORD, "-q", "--hang-after", "0.2", "-o", log, "--", APP, way)
+        report = until(shown_log, log)
+        live = shown("-p", str(pid))
+        recorder.terminate()
+        _, err = recorder.communicate(timeout=LONG)
+        for told in (report, live):
+            hang = told["hang"]
+            threads = [w for w in hang["waits"] if w["thread"] is not None]
+            inside = [w for w in threads if w["circle"] == 1]
+            assert hang["circles"] == 1 and len(inside) == 1 and len(threads) == (2 if way == "call" else 1), (way, hang)
+            assert inside[0]["thread_name"] == "hang_app" and not inside[0]["limited"], (way, hang)
+            assert (inside[0]["thread"] == pid) == (way != "call"), (way, pid, hang)
+            assert inside[0]["object"] == {"kind": "channel", "name": "orders" if way == "order" else "answers", "index": None}
+            assert all(word in told["msg"] for word in words), (way, told["msg"])
+            check_documented(told)
+        assert re.search(rf"host thread {inside[0]['thread']} \(hang_app\) waits (to receive from|for an acknowledgement by) channel", err), err
+    if os.path.exists(TOP):
+        recorder, pid = start(RECORD, "-q", "-o", f"{folder}/waited.gplog", "--", APP, "listen")
+
+        def waited():
+            done = subprocess.run([TOP, "--once", "--json", "-p", str(pid)], capture_output=True, text=True)
+            objects = json.loads(done.stdout)["objects"]["list"] if done.returncode == 0 else []
+            return [o for o in objects if o["class"] == "hostchannel" and o["fields"]["name"] == "answers"
+                    and o["fields"]["host_waiting"] == 1 and o["fields"]["host_waited"] > 5e8]
+        until(waited)
+        recorder.terminate()
+        recorder.communicate(timeout=LONG)
+
+
 def check_no_alarm(folder):
     """Locks that are fought over are no deadlock, and a long wait is none either."""
     log = f"{folder}/not.gplog"
@@ -288,6 +324,7 @@ with tempfile.TemporaryDirectory() as directory:
     check_explained_within_a_second(directory)
     check_text(directory)
     check_ways(directory)
+    check_threads(directory)
     check_no_alarm(directory)
     check_late(directory)
     check_noise(directory)

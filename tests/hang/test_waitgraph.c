@@ -14,13 +14,16 @@ enum {
 static gpurt_wait_t waits[ROOM];
 static gpurt_wait_object_t objects[ROOM];
 static gpurt_wait_site_t sites[ROOM];
-static gpurt_waits_t w = {.waits = waits, .objects = objects, .sites = sites};
+static gpurt_wait_thread_t threads[ROOM];
+static gpurt_waits_t w = {
+    .waits = waits, .objects = objects, .sites = sites, .threads = threads};
 
 static void reset(void)
 {
     memset(waits, 0, sizeof waits);
     memset(objects, 0, sizeof objects);
-    w.count = 0;
+    memset(threads, 0, sizeof threads);
+    w.count = w.thread_count = 0;
     w.object_count = ROOM;
     w.site_count = 1;
     for (uint32_t i = 0; i < ROOM; i++)
@@ -174,6 +177,74 @@ static void check_barriers(void)
     expect(3, 1);
 }
 
+/* A thread of the host waits, by its number. */
+static void thread_waits_for(uint32_t number, uint32_t object, uint32_t reason)
+{
+    waits_for(number, object, reason);
+    waits[w.count - 1].ring = GPURT_WAIT_THREADS + w.thread_count;
+    threads[w.thread_count++].number = number;
+}
+
+static void used_by(uint32_t object, uint32_t at, uint32_t number)
+{
+    held_by(object, at, number);
+    objects[object].owners[at].place = (uint32_t)GPURT_WAIT_THREADS * 32 + 1;
+}
+
+static void check_threads(void)
+{
+    uint64_t hash;
+
+    reset(); /* the thread awaits what the lane does not do before its answer is received */
+    waits_for(0, 0, GPURT_WAIT_ROOM);
+    used_by(0, 4, 71);
+    held_by(1, 4, 0);
+    thread_waits_for(70, 5, GPURT_WAIT_DATA);
+    expect(0, 0);
+    thread_waits_for(71, 1, GPURT_WAIT_DONE);
+    hash = expect(2, 1);
+    threads[1].limited = 1; /* it gives up */
+    expect(0, 0);
+    threads[1].limited = 0;
+    held_by(1, 5, 3); /* another lane may acknowledge */
+    expect(0, 0);
+    objects[1].owners[5].place = 0;
+    held_by(1, 1, 3); /* not one that sends */
+    expect(2, 1);
+
+    waits[1] = waits[2]; /* the other thread has gone on: it is the same deadlock */
+    waits[1].ring--;
+    threads[0] = threads[1];
+    w.count--;
+    w.thread_count--;
+    CHECK(expect(2, 1) == hash);
+    used_by(0, 5, 72); /* one more that receives, and runs */
+    expect(0, 0);
+}
+
+static void check_thread_bytes(void)
+{
+    gpurt_waits_t back;
+    void *bytes;
+    size_t size;
+
+    reset();
+    thread_waits_for(71, 1, GPURT_WAIT_DONE);
+    strcpy(threads[0].name, "clerk");
+    CHECK(gpurt_waits_pack(&w, &bytes, &size, NULL) == GPURT_OK);
+    CHECK(gpurt_waits_unpack(bytes, size, &back, NULL) == GPURT_OK);
+    CHECK(back.thread_count == 1 && gpurt_wait_thread(&back, &back.waits[0]));
+    CHECK(memcmp(back.threads, threads, sizeof threads[0]) == 0);
+    gpurt_waits_fini(&back);
+    for (size_t cut = 0; cut < size; cut++)
+        CHECK(gpurt_waits_unpack(bytes, cut, &back, NULL) == GPURT_E_INVALID);
+    ((gpurt_wait_t *)(void *)((char *)bytes + 40))->ring++; /* a thread that is none */
+    CHECK(gpurt_waits_unpack(bytes, size, &back, NULL) == GPURT_OK);
+    CHECK(!gpurt_wait_thread(&back, &back.waits[0]));
+    gpurt_waits_fini(&back);
+    free(bytes);
+}
+
 static void check_bytes(void)
 {
     gpurt_waits_t back;
@@ -188,6 +259,7 @@ static void check_bytes(void)
     w.time_ns = 12;
     w.left_out = 3;
     CHECK(gpurt_waits_pack(&w, &bytes, &size, NULL) == GPURT_OK);
+    CHECK(memcmp(bytes, "GPRWITS1", 8) == 0); /* older programs read it */
     CHECK(gpurt_waits_unpack(bytes, size, &back, NULL) == GPURT_OK);
     CHECK(back.count == 1 && back.object_count == ROOM && back.site_count == 1);
     CHECK(back.time_ns == 12 && back.left_out == 3);
@@ -222,6 +294,8 @@ int main(void)
     check_locks();
     check_any_of_several();
     check_barriers();
+    check_threads();
     check_bytes();
+    check_thread_bytes();
     return 0;
 }

@@ -6,7 +6,8 @@
 
 static const char *const kinds[GPURT_WAITABLE_KINDS] = {"other",   "lock",  "barrier",
                                                         "channel", "futex", "semaphore"};
-static const char *const reasons[] = {"none", "owner", "all", "data", "room", "word"};
+static const char *const reasons[] = {"none", "owner", "all", "data",
+                                      "room", "word",  "done"};
 
 static void put_site(gpurt_json_t *j, const char *key, const gpurt_waits_t *w,
                      uint32_t site)
@@ -58,13 +59,15 @@ static void put_blocker(void *context, uint32_t i, const gpurt_wait_owner_t *o)
 {
     const putting_t *p = context;
     gpurt_json_t *j = p->json;
+    const bool thread = o && gpurt_wait_owner_is_thread(o);
 
     gpurt_json_object(j, NULL);
     gpurt_json_known(j, "wait", i != GPURT_WAIT_NOBODY, i);
-    gpurt_json_number(j, "block", o ? o->block : p->w->waits[i].block);
-    gpurt_json_number(j, "warp", o ? o->warp : p->w->waits[i].warp);
+    gpurt_json_known(j, "block", !thread, o ? o->block : p->w->waits[i].block);
+    gpurt_json_known(j, "warp", !thread, o ? o->warp : p->w->waits[i].warp);
+    gpurt_json_known(j, "thread", thread, o ? o->block : 0);
     if (o) {
-        gpurt_json_number(j, "lane", (o->place - 1) % GPURT_WARP_SIZE);
+        gpurt_json_known(j, "lane", !thread, (o->place - 1) % GPURT_WARP_SIZE);
         gpurt_json_number(j, "since_ns", o->since_ns);
         gpurt_json_bool(j, "gone", o->gone);
         put_site(j, "held_at", p->w, o->site);
@@ -73,18 +76,31 @@ static void put_blocker(void *context, uint32_t i, const gpurt_wait_owner_t *o)
     gpurt_json_object_end(j);
 }
 
+/* Lanes, or a thread of the host: the other's fields are null. */
+static void put_who(gpurt_json_t *j, const gpurt_waits_t *w, const gpurt_wait_t *wait)
+{
+    const gpurt_wait_thread_t *thread = gpurt_wait_thread(w, wait);
+
+    gpurt_json_known(j, "block", !thread, wait->block);
+    gpurt_json_known(j, "warp", !thread, wait->warp);
+    gpurt_json_known(j, "lanes", !thread, wait->mask);
+    gpurt_json_number(j, "section", wait->section);
+    gpurt_json_known(j, "sm", !thread, wait->sm);
+    gpurt_json_known(j, "warp_slot", !thread, wait->slot);
+    gpurt_json_known(j, "thread", thread != NULL, wait->block);
+    if (!thread)
+        return;
+    gpurt_json_text(j, "thread_name", thread->name);
+    gpurt_json_bool(j, "limited", thread->limited);
+}
+
 static void put_wait(gpurt_json_t *j, const gpurt_waitgraph_t *g, uint32_t i)
 {
     const gpurt_wait_t *wait = &g->waits->waits[i];
     putting_t p = {j, g->waits};
 
     gpurt_json_object(j, NULL);
-    gpurt_json_number(j, "block", wait->block);
-    gpurt_json_number(j, "warp", wait->warp);
-    gpurt_json_number(j, "lanes", wait->mask);
-    gpurt_json_number(j, "section", wait->section);
-    gpurt_json_number(j, "sm", wait->sm);
-    gpurt_json_number(j, "warp_slot", wait->slot);
+    put_who(j, g->waits, wait);
     gpurt_json_number(j, "since_ns", wait->since_ns);
     gpurt_json_text(j, "reason",
                     wait->reason < sizeof reasons / sizeof reasons[0]

@@ -9,6 +9,7 @@
 #include "hostthread.h"
 #include "ownword.h"
 #include "refuse.h"
+#include "threadwait.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -237,12 +238,30 @@ static bool ends(gpurt_hostcalls_own_t *own)
     return ended;
 }
 
+static uint32_t user_place(const gpurt_hostcalls_own_t *own)
+{
+    return GPURT_THREADUSE_CALLS + own->calls.id % GPURT_HOSTCALLS;
+}
+
+/* Lanes that wait for an answer wait for this thread. */
+static void self_tell(const gpurt_hostcalls_own_t *own)
+{
+    const gpurt_threadwait_at_t at = {&own->calls.words->waitable, GPURT_WAITABLE_OTHER,
+                                      own->name};
+
+    gpurt_threadwait_use(own->opened, user_place(own), &at, GPURT_HOLD_ALONE,
+                         gpurt_threadwait_self());
+}
+GPURT_STATIC_ASSERT(GPURT_THREADUSE_CALLS + GPURT_HOSTCALLS <= GPURT_THREADPAGE_USERS,
+                    "each has a place");
+
 static void *serve_run(void *context)
 {
     gpurt_hostcalls_own_t *own = (gpurt_hostcalls_own_t *)context;
     gpurt_hostpoll_t idle = gpurt_hostpoll_begin(UINT64_MAX);
     uint32_t quiet = 0;
 
+    self_tell(own);
     for (;;) {
         bool stops = is_stopped(own);
 
@@ -250,6 +269,7 @@ static void *serve_run(void *context)
             idle = gpurt_hostpoll_begin(UINT64_MAX);
             quiet = 0;
         } else if (stops && ends(own)) { /* a whole round behind the word to stop */
+            gpurt_threadwait_unuse(own->opened, user_place(own));
             return NULL;
         } else if (gpurt_hostpoll_naps(&idle) || ++quiet % ROUNDS == 0) {
             (void)gpurt_hostpoll_next(&idle);

@@ -7,8 +7,7 @@
 
 #include "channellife.h"
 #include "channelname.h"
-#include "hostend.h"
-#include "hostpoll.h"
+#include "hostturn.h"
 #include "life.h"
 #include "optionsize.h"
 #include "ownword.h"
@@ -19,21 +18,6 @@ GPURT_CLASS(hostchannel);
 enum {
     LOOKS = 32 /* before the next pass of a wait: that takes as long */
 };
-
-static gpurt_id_entry_t entries[GPURT_HOSTCHANNELS];
-static gpurt_idtable_t hostchannels = {.lock = GPURT_LOCK_INIT,
-                                       .what = "host channel",
-                                       .entries = entries,
-                                       .count = GPURT_HOSTCHANNELS};
-
-/* The host's end of the channel in that entry of the table. Under the lock, and so is the tally. */
-typedef struct hostend {
-    gpurt_lock_t lock;
-    uint32_t users;
-    bool ending;                         /* somebody destroys it */
-    char name[GPURT_CHANNEL_NAME_BYTES]; /* for errors */
-} hostend_t;
-static hostend_t ends[GPURT_HOSTCHANNELS];
 
 /* ---- words and memory ------------------------------------------------------------------ */
 
@@ -53,7 +37,7 @@ static gpurt_status_t words_write(gpurt_t *rt, gpurt_stream_t stream, const void
     return gpurt_copy(rt, stream, c->words, words, sizeof *c->words, err);
 }
 
-static const gpurt_channellife_t life = {.table = &hostchannels,
+static const gpurt_channellife_t life = {.table = &gpurt_hostend_table,
                                          .plural = "host channels",
                                          .class_ = &gpurt_class_hostchannel,
                                          .bytes = sizeof(gpurt_hostchannel_t),
@@ -65,11 +49,6 @@ static const gpurt_channellife_t life = {.table = &hostchannels,
                                          .fini = words_write};
 GPURT_STATIC_ASSERT(offsetof(gpurt_hostchannel_t, words) == 0,
                     "a description begins with its words");
-
-static hostend_t *end_of(const gpurt_hostchannel_t *c)
-{
-    return &ends[c->id % GPURT_HOSTCHANNELS];
-}
 
 /* ---- life ------------------------------------------------------------------------------ */
 
@@ -140,7 +119,7 @@ gpurt_status_t gpurt_hostchannel_create(gpurt_t *rt,
     if (!out)
         return REFUSE(err, GPURT_E_INVALID, "out is NULL: pass a place for the channel");
     memset(out, 0, sizeof *out);
-    st = gpurt_options_copy(&o, sizeof o, options, hostchannels.what, err);
+    st = gpurt_options_copy(&o, sizeof o, options, gpurt_hostend_table.what, err);
     if (st == GPURT_OK)
         st = options_check(&o, err);
     if (st != GPURT_OK)
@@ -155,11 +134,11 @@ gpurt_status_t gpurt_hostchannel_create(gpurt_t *rt,
         return st;
     st = gpurt_channellife_get(&life, rt, sizeof words, &memory, &c.id, err);
     if (st == GPURT_OK) {
-        *end_of(&c) = (hostend_t){.lock = GPURT_LOCK_INIT};
+        gpurt_hostend_begin(&c);
         c.words = (gpurt_hostchannel_words_t *)memory;
         words_fill(&words, &c);
         st = gpurt_channellife_begin(&life, rt, &c, &words, o.name, out, err);
-        memcpy(end_of(&c)->name, words.desk.name, sizeof words.desk.name);
+        gpurt_hostend_rename(&c, words.desk.name);
     }
     if (st != GPURT_OK)
         gpurt_host_destroy(rt, c.side);
@@ -172,7 +151,8 @@ gpurt_status_t gpurt_hostchannel_create_of(gpurt_t *rt, gpurt_hostchannel_t *out
                                            const char *name, gpurt_error_t *err)
 {
     gpurt_hostchannel_options_t o;
-    gpurt_status_t st = gpurt_options_copy(&o, sizeof o, options, hostchannels.what, err);
+    gpurt_status_t st =
+        gpurt_options_copy(&o, sizeof o, options, gpurt_hostend_table.what, err);
 
     if (st != GPURT_OK)
         return st;
@@ -187,110 +167,26 @@ gpurt_status_t gpurt_hostchannel_create_of(gpurt_t *rt, gpurt_hostchannel_t *out
 
 /* ---- calls ----------------------------------------------------------------------------- */
 
-static void end_lock(const gpurt_hostchannel_t *c)
-{
-    gpurt_lock_take(&end_of(c)->lock);
-}
-static void end_unlock(const gpurt_hostchannel_t *c)
-{
-    gpurt_lock_give(&end_of(c)->lock);
-}
-
-/* A call, from enter to leave. Owner: its function. */
-typedef struct hostturn {
-    const gpurt_hostchannel_t *c;
-    const gpurt_opened_t *o;
-    gpurt_hostpoll_t poll;
-    gpurt_error_t *err;
-    uint64_t ns;
-    bool waits; /* it is counted as one that does */
-} hostturn_t;
-
-static gpurt_status_t destroyed(gpurt_error_t *err)
-{
-    return REFUSE(err, GPURT_E_HANDLE,
-                  "host channel: it was destroyed, or never made: create another");
-}
-
-/* The device and the channel stay until leave. */
-static gpurt_status_t turn_enter(hostturn_t *t, gpurt_t *rt, const gpurt_hostchannel_t *c,
-                                 uint64_t ns, gpurt_error_t *err)
-{
-    gpurt_status_t st = gpurt_life_enter(rt, &t->o, err);
-    bool ending;
-
-    if (st != GPURT_OK)
-        return st;
-    st = c ? gpurt_id_take(&hostchannels, hostchannels.what, c->id, c->words, err)
-           : destroyed(err);
-    if (st != GPURT_OK)
-        return gpurt_life_leave(t->o, st);
-    end_lock(c);
-    ending = end_of(c)->ending;
-    end_of(c)->users += !ending;
-    end_unlock(c);
-    t->c = c;
-    t->err = err;
-    t->ns = ns;
-    t->waits = false;
-    t->poll = gpurt_hostpoll_begin(ns);
-    if (!ending)
-        return GPURT_OK;
-    (void)gpurt_id_drop(&hostchannels, c->id);
-    return gpurt_life_leave(t->o, destroyed(err));
-}
-
-static gpurt_status_t turn_leave(const hostturn_t *t, gpurt_status_t st)
-{
-    end_lock(t->c);
-    end_of(t->c)->users--;
-    t->c->side->tally.xwaiting -= t->waits;
-    t->c->side->tally.xlate += st == GPURT_E_TIMEOUT;
-    end_unlock(t->c);
-    (void)gpurt_id_drop(&hostchannels, t->c->id);
-    return gpurt_life_leave(t->o, st);
-}
-
-/* A pass of a wait; what: it is late for. Returns: GPURT_OK, or why the wait is over. */
-static gpurt_status_t turn_wait(hostturn_t *t, const char *what)
-{
-    bool ending;
-
-    end_lock(t->c);
-    ending = end_of(t->c)->ending;
-    t->c->side->tally.xwaiting += !t->waits;
-    end_unlock(t->c);
-    t->waits = true;
-    if (ending)
-        return destroyed(t->err);
-    gpurt_ownword_awaited(t->o);
-    return gpurt_hostpoll_next(&t->poll)
-               ? GPURT_OK
-               : (gpurt_status_t)REFUSE(t->err, GPURT_E_TIMEOUT,
-                                        "host channel %s: no kernel %s within %.3f s",
-                                        end_of(t->c)->name, what, (double)t->ns * 1e-9);
-}
-
-static gpurt_status_t turn_check(const hostturn_t *t, const void *messages, uint32_t bytes,
-                                 uint32_t way)
+static gpurt_status_t turn_check(const gpurt_hostturn_t *t, const void *messages,
+                                 uint32_t bytes, uint32_t way)
 {
     if (!messages)
         return REFUSE(t->err, GPURT_E_INVALID, "messages is NULL: pass a place for them");
     if (way != t->c->way)
         return REFUSE(t->err, GPURT_E_INVALID, "host channel %s: the host %s it",
-                      end_of(t->c)->name,
+                      gpurt_hostend_name(t->c),
                       way == GPURT_TO_HOST ? "sends into" : "receives from");
     if (messages && bytes != t->c->bytes)
         return REFUSE(t->err, GPURT_E_INVALID,
                       "host channel %s: a message of %u bytes, its have %u",
-                      end_of(t->c)->name, bytes, t->c->bytes);
+                      gpurt_hostend_name(t->c), bytes, t->c->bytes);
     return GPURT_OK;
 }
 
 /* ---- send ------------------------------------------------------------------------------ */
 
 /* Whether the message before in that slot was acknowledged. */
-static bool is_free(const hostturn_t *t, uint64_t ticket)
+static bool is_free(const gpurt_hostturn_t *t, uint64_t ticket)
 {
     const gpurt_hostchannel_t *c = t->c;
 
@@ -300,7 +196,7 @@ static bool is_free(const hostturn_t *t, uint64_t ticket)
 
 /* As many as there is room for, told at once: first all together, then each by its turn, so that who
  * has seen a turn finds it told. Context: under the lock. */
-static uint32_t send_some(const hostturn_t *t, const char *from, uint32_t count)
+static uint32_t send_some(const gpurt_hostturn_t *t, const char *from, uint32_t count)
 {
     const gpurt_hostchannel_t *c = t->c;
     gpurt_hostchannel_tally_t *tally = &c->side->tally;
@@ -321,7 +217,7 @@ static uint32_t send_some(const hostturn_t *t, const char *from, uint32_t count)
 }
 
 /* There is no room for so many. Returns: GPURT_OK: wait for it. Context: under the lock. */
-static gpurt_status_t send_none(const hostturn_t *t, uint32_t count)
+static gpurt_status_t send_none(const gpurt_hostturn_t *t, uint32_t count)
 {
     gpurt_hostchannel_tally_t *tally = &t->c->side->tally;
     uint32_t policy = gpurt_hostchannel_policy(t->c, t->ns);
@@ -332,31 +228,32 @@ static gpurt_status_t send_none(const hostturn_t *t, uint32_t count)
     return policy == GPURT_CHANNEL_FAIL
                ? REFUSE(t->err, GPURT_E_FULL,
                         "host channel %s is full: %u messages are not acknowledged",
-                        end_of(t->c)->name, t->c->capacity)
+                        gpurt_hostend_name(t->c), t->c->capacity)
                : REFUSE(t->err, GPURT_E_DROPPED,
                         "host channel %s is full: %u messages were dropped, as its policy "
                         "says",
-                        end_of(t->c)->name, count);
+                        gpurt_hostend_name(t->c), count);
 }
 
 /* Returns: whether the call is over, with *st. */
-static bool send_step(const hostturn_t *t, const char *from, uint32_t count, uint32_t *done,
-                      uint64_t *ticket, gpurt_status_t *st)
+static bool send_step(const gpurt_hostturn_t *t, const char *from, uint32_t count,
+                      uint32_t *done, uint64_t *ticket, gpurt_status_t *st)
 {
     gpurt_hostchannel_tally_t *tally = &t->c->side->tally;
 
-    end_lock(t->c);
+    gpurt_hostend_lock(t->c);
+    gpurt_hostturn_uses(t);
     if (tally->xclosed) {
         tally->xrefused += count - *done;
         *st = REFUSE(t->err, GPURT_E_CHANNEL_CLOSED, "host channel %s was closed",
-                     end_of(t->c)->name);
+                     gpurt_hostend_name(t->c));
     } else {
         *done += send_some(t, from + (size_t)*done * t->c->bytes, count - *done);
         if (ticket)
             *ticket = tally->xnext - 1;
         *st = *done == count ? GPURT_OK : send_none(t, count - *done);
     }
-    end_unlock(t->c);
+    gpurt_hostend_unlock(t->c);
     return *st != GPURT_OK || *done == count;
 }
 
@@ -366,8 +263,8 @@ gpurt_status_t gpurt_hostchannel_send(gpurt_t *rt, const gpurt_hostchannel_t *ch
                                       gpurt_error_t *err)
 {
     uint32_t sent = 0;
-    hostturn_t t;
-    gpurt_status_t st = turn_enter(&t, rt, channel, ns, err);
+    gpurt_hostturn_t t;
+    gpurt_status_t st = gpurt_hostturn_enter(&t, rt, channel, GPURT_WAIT_ROOM, ns, err);
 
     if (done)
         *done = 0;
@@ -375,14 +272,14 @@ gpurt_status_t gpurt_hostchannel_send(gpurt_t *rt, const gpurt_hostchannel_t *ch
         return st;
     st = turn_check(&t, messages, bytes, GPURT_TO_DEVICE);
     while (st == GPURT_OK && !send_step(&t, messages, count, &sent, ticket, &st))
-        st = turn_wait(&t, "has made room");
+        st = gpurt_hostturn_wait(&t, "has made room");
     if (done)
         *done = sent;
-    return turn_leave(&t, st);
+    return gpurt_hostturn_leave(&t, st);
 }
 
 /* The mark of that turn, or of a later one. */
-static bool is_marked(const hostturn_t *t, const uint32_t *mark, uint32_t turn)
+static bool is_marked(const gpurt_hostturn_t *t, const uint32_t *mark, uint32_t turn)
 {
     for (uint32_t i = 0; i < LOOKS; i++)
         if ((int32_t)(gpurt_ownword_load(t->o, mark) - turn) >= 0)
@@ -393,8 +290,8 @@ static bool is_marked(const hostturn_t *t, const uint32_t *mark, uint32_t turn)
 gpurt_status_t gpurt_hostchannel_await(gpurt_t *rt, const gpurt_hostchannel_t *channel,
                                        uint64_t ticket, uint64_t ns, gpurt_error_t *err)
 {
-    hostturn_t t;
-    gpurt_status_t st = turn_enter(&t, rt, channel, ns, err);
+    gpurt_hostturn_t t;
+    gpurt_status_t st = gpurt_hostturn_enter(&t, rt, channel, GPURT_WAIT_DONE, ns, err);
     const uint32_t *mark;
 
     if (st != GPURT_OK)
@@ -402,44 +299,44 @@ gpurt_status_t gpurt_hostchannel_await(gpurt_t *rt, const gpurt_hostchannel_t *c
     if (channel->way != GPURT_TO_DEVICE)
         st = REFUSE(err, GPURT_E_INVALID,
                     "host channel %s: the host receives from it, and awaits nothing",
-                    end_of(channel)->name);
+                    gpurt_hostend_name(channel));
     mark = &channel->marks[gpurt_hostchannel_at(channel, ticket)];
     while (st == GPURT_OK && !is_marked(&t, mark, (uint32_t)ticket + 1))
-        st = turn_wait(&t, "has acknowledged the message");
-    return turn_leave(&t, st);
+        st = gpurt_hostturn_wait(&t, "has acknowledged the message");
+    return gpurt_hostturn_leave(&t, st);
 }
 
 gpurt_status_t gpurt_hostchannel_close(gpurt_t *rt, const gpurt_hostchannel_t *channel,
                                        gpurt_error_t *err)
 {
-    hostturn_t t;
-    gpurt_status_t st = turn_enter(&t, rt, channel, 0, err);
+    gpurt_hostturn_t t;
+    gpurt_status_t st = gpurt_hostturn_enter(&t, rt, channel, GPURT_WAIT_NONE, 0, err);
     gpurt_hostchannel_tally_t *tally;
 
     if (st != GPURT_OK)
         return st;
     tally = &channel->side->tally;
-    end_lock(channel);
+    gpurt_hostend_lock(channel);
     if (channel->way != GPURT_TO_DEVICE) {
         st = REFUSE(err, GPURT_E_INVALID,
                     "host channel %s: kernels send into it: one of them closes it",
-                    end_of(channel)->name);
+                    gpurt_hostend_name(channel));
     } else if (tally->xclosed) {
         st = REFUSE(err, GPURT_E_CHANNEL_CLOSED, "host channel %s was closed before",
-                    end_of(channel)->name);
+                    gpurt_hostend_name(channel));
     } else {
         tally->xclosed = 1;
         gpurt_ownword_store(t.o, &channel->side->xtold,
                             ((uint32_t)tally->xnext & GPURT_HOSTCHANNEL_TICKETS) |
                                 GPURT_HOSTCHANNEL_CLOSED);
     }
-    end_unlock(channel);
-    return turn_leave(&t, st);
+    gpurt_hostend_unlock(channel);
+    return gpurt_hostturn_leave(&t, st);
 }
 
 /* ---- receive --------------------------------------------------------------------------- */
 
-static uint32_t receive_some(const hostturn_t *t, char *to, uint32_t count)
+static uint32_t receive_some(const gpurt_hostturn_t *t, char *to, uint32_t count)
 {
     const gpurt_hostchannel_t *c = t->c;
     gpurt_hostchannel_tally_t *tally = &c->side->tally;
@@ -461,7 +358,7 @@ static uint32_t receive_some(const hostturn_t *t, char *to, uint32_t count)
 }
 
 /* Kernels closed it, and all that they sent was taken. */
-static bool is_over(const hostturn_t *t)
+static bool is_over(const gpurt_hostturn_t *t)
 {
     uint32_t ended = gpurt_ownword_load(t->o, &t->c->side->xended);
 
@@ -470,18 +367,21 @@ static bool is_over(const hostturn_t *t)
 }
 
 /* Returns: whether the call is over, with *st. */
-static bool receive_step(const hostturn_t *t, char *to, uint32_t count, uint32_t *done,
-                         gpurt_status_t *st)
+static bool receive_step(const gpurt_hostturn_t *t, char *to, uint32_t count,
+                         uint32_t *done, gpurt_status_t *st)
 {
-    end_lock(t->c);
+    gpurt_hostend_lock(t->c);
+    gpurt_hostturn_uses(t);
     for (uint32_t i = 0; i < LOOKS && *done == 0; i++)
         *done = receive_some(t, to, count);
     if (*done == 0 && is_over(t))
         *st = REFUSE(t->err, GPURT_E_CHANNEL_CLOSED,
-                     "host channel %s was closed, and nothing is left", end_of(t->c)->name);
+                     "host channel %s was closed, and nothing is left",
+                     gpurt_hostend_name(t->c));
     else if (*done == 0 && t->ns == 0)
-        *st = REFUSE(t->err, GPURT_E_EMPTY, "host channel %s is empty", end_of(t->c)->name);
-    end_unlock(t->c);
+        *st = REFUSE(t->err, GPURT_E_EMPTY, "host channel %s is empty",
+                     gpurt_hostend_name(t->c));
+    gpurt_hostend_unlock(t->c);
     return *st != GPURT_OK || *done > 0;
 }
 
@@ -490,8 +390,8 @@ gpurt_status_t gpurt_hostchannel_receive(gpurt_t *rt, const gpurt_hostchannel_t 
                                          uint64_t ns, uint32_t *done, gpurt_error_t *err)
 {
     uint32_t received = 0;
-    hostturn_t t;
-    gpurt_status_t st = turn_enter(&t, rt, channel, ns, err);
+    gpurt_hostturn_t t;
+    gpurt_status_t st = gpurt_hostturn_enter(&t, rt, channel, GPURT_WAIT_DATA, ns, err);
 
     if (done)
         *done = 0;
@@ -501,23 +401,13 @@ gpurt_status_t gpurt_hostchannel_receive(gpurt_t *rt, const gpurt_hostchannel_t 
     if (ns == 0)
         gpurt_ownword_awaited(t.o);
     while (st == GPURT_OK && !receive_step(&t, messages, count, &received, &st))
-        st = turn_wait(&t, "has sent a message");
+        st = gpurt_hostturn_wait(&t, "has sent a message");
     if (done)
         *done = received;
-    return turn_leave(&t, st);
+    return gpurt_hostturn_leave(&t, st);
 }
 
 /* ---- status, end ----------------------------------------------------------------------- */
-
-gpurt_hostchannel_tally_t gpurt_hostend_tally(const gpurt_hostchannel_t *c)
-{
-    gpurt_hostchannel_tally_t tally;
-
-    end_lock(c);
-    tally = c->side->tally;
-    end_unlock(c);
-    return tally;
-}
 
 gpurt_status_t gpurt_hostchannel_status(gpurt_t *rt, const gpurt_hostchannel_t *channel,
                                         gpurt_hostchannel_status_t *out, gpurt_error_t *err)
@@ -526,13 +416,14 @@ gpurt_status_t gpurt_hostchannel_status(gpurt_t *rt, const gpurt_hostchannel_t *
     gpurt_hostchannel_tally_t tally;
     gpurt_status_t st =
         gpurt_channellife_ask(&life, rt, channel, &w, out, sizeof *out, err);
-    hostturn_t t;
+    uint64_t waited_ns;
+    gpurt_hostturn_t t;
 
     if (st == GPURT_OK)
-        st = turn_enter(&t, rt, channel, 0, err);
+        st = gpurt_hostturn_enter(&t, rt, channel, GPURT_WAIT_NONE, 0, err);
     if (st != GPURT_OK)
         return st;
-    tally = gpurt_hostend_tally(channel);
+    tally = gpurt_hostend_tally(channel, &waited_ns);
     memcpy(out->name, w.desk.name, sizeof out->name);
     out->state = tally.xclosed ? (uint32_t)GPURT_CHANNEL_SHUT : w.desk.xstate;
     out->way = channel->way;
@@ -546,53 +437,29 @@ gpurt_status_t gpurt_hostchannel_status(gpurt_t *rt, const gpurt_hostchannel_t *
     out->looks = w.xlooks;
     out->waiting = w.desk.xsending + w.desk.xreceiving;
     out->host_waiting = tally.xwaiting;
-    return turn_leave(&t, GPURT_OK);
-}
-
-/* Threads that wait are told, and leave. */
-static gpurt_status_t end_begin(const gpurt_hostchannel_t *c, gpurt_error_t *err)
-{
-    gpurt_hostpoll_t poll = gpurt_hostpoll_begin(UINT64_MAX);
-    gpurt_status_t st =
-        gpurt_id_take(&hostchannels, hostchannels.what, c->id, c->words, err);
-    bool ending, used;
-
-    if (st != GPURT_OK)
-        return st;
-    end_lock(c);
-    ending = end_of(c)->ending;
-    end_of(c)->ending = true;
-    end_unlock(c);
-    do {
-        end_lock(c);
-        used = end_of(c)->users > 0;
-        end_unlock(c);
-    } while (!ending && used && gpurt_hostpoll_next(&poll));
-    (void)gpurt_id_drop(&hostchannels, c->id);
-    return ending ? destroyed(err) : GPURT_OK;
+    return gpurt_hostturn_leave(&t, GPURT_OK);
 }
 
 gpurt_status_t gpurt_hostchannel_destroy(gpurt_t *rt, gpurt_hostchannel_t *channel,
                                          gpurt_error_t *err)
 {
     gpurt_hostchannel_words_t words;
+    const gpurt_opened_t *o;
     gpurt_hostchannel_t was;
     gpurt_status_t st, freed;
 
     if (!channel || !channel->words)
         return GPURT_OK;
-    st = gpurt_life_check(rt, err);
+    st = gpurt_life_enter(rt, &o, err);
     if (st == GPURT_OK)
-        st = end_begin(channel, err);
+        st = gpurt_life_leave(o, gpurt_hostend_finish(o, channel, err));
     if (st != GPURT_OK)
         return st;
     was = *channel;
     words_fill(&words, channel);
     st = gpurt_channellife_end(&life, rt, channel, &words, err);
     if (st == GPURT_E_HANDLE) { /* another device's: it stays */
-        end_lock(&was);
-        end_of(&was)->ending = false;
-        end_unlock(&was);
+        gpurt_hostend_resume(&was);
         return st;
     }
     freed = gpurt_host_destroy(rt, was.side);

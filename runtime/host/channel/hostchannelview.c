@@ -15,6 +15,7 @@ enum {
     SENDING = TRAFFIC + GPURT_TRAFFIC_FIELDS,
     RECEIVING,
     HOST_WAITING,
+    HOST_WAITED,
     LOOKS,
     FIELDS
 };
@@ -28,6 +29,7 @@ static const gpurt_field_t fields[FIELDS] = {
     [SENDING] = GPURT_FIELD("senders_waiting", GAUGE),
     [RECEIVING] = GPURT_FIELD("receivers_waiting", GAUGE),
     [HOST_WAITING] = GPURT_FIELD("host_waiting", GAUGE),
+    [HOST_WAITED] = GPURT_FIELD("host_waited", GAUGE, .unit = "ns"),
     [LOOKS] = GPURT_FIELD("looks", COUNTER),
 };
 
@@ -38,11 +40,12 @@ static bool hostchannel_look(gpurt_viewer_t *v, const void *object, bool due,
     gpurt_hostchannel_words_t w;
     gpurt_hostchannel_tally_t host;
     gpurt_channel_counts_t n;
+    uint64_t waited_ns;
 
     (void)due;
     if (!gpurt_viewer_fetch(v, &w, c->words, sizeof w))
         return false;
-    host = gpurt_hostend_tally(c);
+    host = gpurt_hostend_tally(c, &waited_ns);
     n = gpurt_hostchannel_count(c, &w, &host);
     w.desk.xrefused += host.xrefused;
     w.desk.xlate += host.xlate;
@@ -55,6 +58,7 @@ static bool hostchannel_look(gpurt_viewer_t *v, const void *object, bool due,
     values[SENDING] = w.desk.xsending;
     values[RECEIVING] = w.desk.xreceiving;
     values[HOST_WAITING] = host.xwaiting;
+    values[HOST_WAITED] = waited_ns;
     values[LOOKS] = w.xlooks;
     return true;
 }

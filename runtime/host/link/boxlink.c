@@ -150,7 +150,6 @@ static gpurt_status_t sections_plan(const gpurt_info_t *info,
     device->name = info->name;
     host->kind = GPURT_SECTION_HOST;
     host->panic_count = 1; /* none: host code has its own ways */
-    host->state_bytes = GPURT_BOX_PAGE;
     host->ring_bytes = gpurt_hostring_bytes();
     host->name = "host";
     st = ring_bytes_read(options->ring_bytes, &device->ring_bytes, err);

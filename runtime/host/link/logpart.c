@@ -8,6 +8,7 @@
 #include "panictell.h"
 #include "panicwait.h"
 #include "part.h"
+#include "threadwait.h"
 #include "viewer.h"
 
 static gpurt_status_t levels_connect(const gpurt_opened_t *o, const gpurt_boxview_t *view,
@@ -43,6 +44,20 @@ static gpurt_status_t viewer_connect(const gpurt_opened_t *o, const gpurt_boxvie
     (void)err;
     gpurt_viewer_connect(o, view->map, view->host);
     return GPURT_OK;
+}
+
+static gpurt_status_t threads_connect(const gpurt_opened_t *o, const gpurt_boxview_t *view,
+                                      gpurt_error_t *err)
+{
+    (void)err;
+    gpurt_threadwait_connect(o, view->map, view->device, view->host);
+    return GPURT_OK;
+}
+
+static void threads_forked(uint32_t index, bool known)
+{
+    (void)known;
+    gpurt_threadwait_forked(index);
 }
 
 static gpurt_status_t waits_connect(const gpurt_opened_t *o, const gpurt_boxview_t *view,
@@ -85,6 +100,7 @@ static const gpurt_boxpart_t parts[] = {
     {false, launches_connect, gpurt_launchlink_disconnect, launches_forked},
     {false, viewer_connect, gpurt_viewer_disconnect, NULL}, /* its part forks it */
     {false, NULL, NULL, units_forked},
+    {false, threads_connect, gpurt_threadwait_disconnect, threads_forked},
     {true, waits_connect, gpurt_panicwait_close, waits_forked},
     {true, lines_connect, gpurt_panictell_stop, lines_forked},
 };

@@ -95,6 +95,7 @@ GPURT_DEVN void gpurt_waitable_name(gpurt_waitable_t *o, uint32_t kind, const ch
     e = gpurt_log_port.objects + number;
     e->name = (uint16_t)gpurt_log_string(name);
     e->index = index;
+    e->key = gpurt_waitable_key(o);
     gpurt_store_release_sys_u32(&e->xstate, kind + 1); /* W1.rel */
 }
 

@@ -50,6 +50,25 @@ static void add_object(gpurt_text_t *out, const gpurt_waits_t *w, const gpurt_wa
     }
 }
 
+/* "waits to receive from channel "answers"" of a thread, "waits for data in ..." of a lane. */
+static void add_wait(gpurt_text_t *out, const gpurt_waits_t *w, const gpurt_wait_t *wait)
+{
+    gpurt_wait_t plain = *wait;
+
+    if (!gpurt_wait_thread(w, wait)) {
+        gpurt_text_printf(out, "waits for ");
+        add_object(out, w, wait);
+        return;
+    }
+    gpurt_text_printf(out, wait->reason == GPURT_WAIT_DATA   ? "waits to receive from "
+                           : wait->reason == GPURT_WAIT_ROOM ? "waits to send to "
+                           : wait->reason == GPURT_WAIT_DONE
+                               ? "waits for an acknowledgement by "
+                               : "waits for ");
+    plain.reason = GPURT_WAIT_WORD;
+    add_object(out, w, &plain);
+}
+
 static const char *base_of(const char *file)
 {
     const char *slash = strrchr(file, '/');
@@ -68,9 +87,17 @@ static void add_site(gpurt_text_t *out, const char *word, const gpurt_waits_t *w
     gpurt_text_printf(out, ":%u", w->sites[site].line);
 }
 
-/* "block 2 warp 0 lane 5", "block 2 warp 0" for more lanes than one */
-static void add_who(gpurt_text_t *out, const gpurt_wait_t *wait)
+/* "block 2 warp 0 lane 5", "block 2 warp 0" for more lanes than one, "host thread 71 (app)" */
+static void add_who(gpurt_text_t *out, const gpurt_waits_t *w, const gpurt_wait_t *wait)
 {
+    const gpurt_wait_thread_t *thread = gpurt_wait_thread(w, wait);
+
+    if (thread) {
+        gpurt_text_printf(out, "host thread %u (", thread->number);
+        add_text(out, thread->name);
+        gpurt_text_add(out, ")", 1);
+        return;
+    }
     gpurt_text_printf(out, "block %u warp %u", wait->block, wait->warp);
     if (wait->mask && (wait->mask & (wait->mask - 1)) == 0)
         gpurt_text_printf(out, " lane %d", __builtin_ctz(wait->mask));
@@ -89,13 +116,19 @@ uint32_t hang_first(const gpurt_waitgraph_t *g)
     uint32_t oldest = GPURT_WAIT_NOBODY;
 
     for (uint32_t i = 0; i < g->waits->count; i++) {
-        if (g->circle[i] == 1)
+        if (g->circle[i] == 1 && !gpurt_wait_thread(g->waits, &g->waits->waits[i]))
             return i;
         if (oldest == GPURT_WAIT_NOBODY ||
             g->waits->waits[i].since_ns < g->waits->waits[oldest].since_ns)
             oldest = i;
     }
     return oldest;
+}
+
+static void add_short(gpurt_text_t *out, const gpurt_waits_t *w, const gpurt_wait_t *wait)
+{
+    gpurt_text_printf(out, gpurt_wait_thread(w, wait) ? "host thread %u" : "block %u",
+                      wait->block);
 }
 
 void hang_sentence(const gpurt_waitgraph_t *g, gpurt_text_t *out)
@@ -105,14 +138,15 @@ void hang_sentence(const gpurt_waitgraph_t *g, gpurt_text_t *out)
 
     if (first == GPURT_WAIT_NOBODY)
         return;
-    gpurt_text_printf(out, "block %u", w->waits[first].block);
+    add_short(out, w, &w->waits[first]);
     do {
-        gpurt_text_printf(out, "%s waits for ", steps ? ", which" : "");
-        add_object(out, w, &w->waits[at]);
+        gpurt_text_printf(out, "%s ", steps ? ", which" : "");
+        add_wait(out, w, &w->waits[at]);
         if (!g->circle[first])
             return;
         at = g->next[at];
-        gpurt_text_printf(out, " of block %u", w->waits[at].block);
+        gpurt_text_printf(out, " of ");
+        add_short(out, w, &w->waits[at]);
     } while (at != first && ++steps < STEPS);
     if (at != first)
         gpurt_text_printf(out, ", ...");
@@ -140,12 +174,15 @@ static void print_blocker(void *context, uint32_t j, const gpurt_wait_owner_t *o
                       : wait->reason == GPURT_WAIT_ALL  ? "which misses"
                       : wait->reason == GPURT_WAIT_DATA ? "filled by"
                       : wait->reason == GPURT_WAIT_ROOM ? "emptied by"
+                      : wait->reason == GPURT_WAIT_DONE ? "acknowledged by"
                                                         : "held by");
-    if (o)
+    if (o && gpurt_wait_owner_is_thread(o))
+        gpurt_text_printf(&line.text, "host thread %u", o->block);
+    else if (o)
         gpurt_text_printf(&line.text, "block %u warp %u lane %u", o->block, o->warp,
                           (o->place - 1) % GPURT_WARP_SIZE);
     else
-        add_who(&line.text, &w->waits[j]);
+        add_who(&line.text, w, &w->waits[j]);
     if (o)
         add_site(&line.text, " since", w, o->site);
     if (o && o->gone)
@@ -168,9 +205,9 @@ static void print_wait(const gpurt_waitgraph_t *g, uint32_t i, const char *arrow
 
     panic_line_begin(&line, style);
     gpurt_text_printf(&line.text, "  %s ", arrow);
-    add_who(&line.text, wait);
-    gpurt_text_printf(&line.text, " waits for ");
-    add_object(&line.text, w, wait);
+    add_who(&line.text, w, wait);
+    gpurt_text_printf(&line.text, " ");
+    add_wait(&line.text, w, wait);
     add_site(&line.text, " at", w, wait->site);
     if (wait->site != GPURT_WAIT_NOBODY && w->sites[wait->site].text[0]) {
         gpurt_text_printf(&line.text, " (");

@@ -169,6 +169,16 @@ GPURT_DEV int32_t gpurt_hostchannel_draw(const gpurt_hostchannel_call_t *call, u
 
 /* ---- waiting ------------------------------------------------------------------------- */
 
+/* A lane that has waited here is one that the host may wait for, until it is told that nothing more
+ * comes. Of devices that are two, each has its own graph. Behind the wait: its registers are not those
+ * of who waits. */
+GPURT_DEVN void gpurt_hostchannel_hold(const gpurt_hostchannel_call_t *call, bool held)
+{
+    gpurt_hold_tell(gpurt_waitable_number(&call->c->words->desk.waitable),
+                    call->sends ? GPURT_HOLD_SENDER : GPURT_HOLD_RECEIVER,
+                    held ? gpurt_place_number(call->place) : 0, held);
+}
+
 /* A pass of a wait: for the host, or for a lane that draws. */
 GPURT_DEV int32_t gpurt_hostchannel_wait(const gpurt_hostchannel_call_t *call,
                                          gpurt_channel_wait_t *w)
@@ -221,6 +231,10 @@ GPURT_DEVN int32_t gpurt_hostchannel_take(gpurt_hostchannel_call_t *call, uint32
             answer = gpurt_hostchannel_none(call, &w, n);
     } while (answer == GPURT_CHANNEL_AGAIN);
     gpurt_channel_wait_end(&w);
+    /* The port last: a lane that found a message at once does not read it. */
+    if (GPURT_UNLIKELY(w.told || answer == GPURT_E_CHANNEL_CLOSED) && !c->far &&
+        gpurt_log_port.waits)
+        gpurt_hostchannel_hold(call, answer == GPURT_CHANNEL_GO);
     return answer == GPURT_E_CHANNEL_CLOSED ? gpurt_channel_gone(w.desk, c->id) : answer;
 }
 

@@ -29,7 +29,8 @@ enum {
     GPURT_WAIT_ALL = 2,   /* that all others arrive */
     GPURT_WAIT_DATA = 3,  /* that one of its senders puts something in */
     GPURT_WAIT_ROOM = 4,  /* that one of its receivers takes something out */
-    GPURT_WAIT_WORD = 5   /* that a word changes, by whoever holds the object */
+    GPURT_WAIT_WORD = 5,  /* that a word changes, by whoever holds the object */
+    GPURT_WAIT_DONE = 6   /* that one of its receivers acknowledges; of host threads */
 };
 
 /* Kinds of objects. Numbers are frozen. */
@@ -71,7 +72,7 @@ typedef struct GPURT_ALIGN(128) gpurt_waitable_entry {
     uint16_t name;   /* number of a string's definition, 0 none */
     uint16_t reserved;
     uint32_t index; /* behind the name, GPURT_WAITABLE_SINGLE: none */
-    uint32_t reserved2;
+    uint32_t key;   /* gpurt_waitable_key, by which the host knows it; 0 in older boxes */
     gpurt_group_t xowners[GPURT_STATE_OWNERS]; /* written by: who holds it */
 } gpurt_waitable_entry_t;
 GPURT_STATIC_ASSERT(sizeof(gpurt_waitable_entry_t) == 128, "layout of version 1");
@@ -82,6 +83,15 @@ GPURT_STATIC_ASSERT(sizeof(gpurt_waitable_entry_t) == 128, "layout of version 1"
 typedef struct gpurt_waitable {
     uint32_t xnumber; /* number | epoch << 16; written by: the lane that names it */
 } gpurt_waitable_t;
+
+/* A number of the object's that host and device find by themselves: of its address. Two objects of a
+ * process seldom share one; names tell those apart. */
+GPURT_HD uint32_t gpurt_waitable_key(const gpurt_waitable_t *o)
+{
+    uint64_t at = (uint64_t)(uintptr_t)o;
+
+    return (uint32_t)(at >> 2 ^ at >> 34) | 1u << 31;
+}
 
 /* A wait, unpacked. */
 typedef struct gpurt_state_wait {

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Threads of the host that wait, in a box: told whole or not at all, by many at once; no more than there
+ * is room for; in a snapshot with the lanes that they wait for. */
+#include "check.h"
+#include "hosttime.h"
+#include "waitgraph.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    THREADS = 4,
+    ROUNDS = 20000,
+    DEVICE = 0, /* sections */
+    HOST = 1,
+    OLD = 1 /* of a box whose host has a page */
+};
+#define AGE_NS 3000000000ull
+
+static gpurt_threadpage_t page;
+static uint32_t xstop; /* written by: main */
+
+/* ---- the page --------------------------------------------------------------------------- */
+
+/* All of it follows from one number. */
+static gpurt_threadwait_t wait_of(uint32_t number)
+{
+    gpurt_threadwait_t w = {.since = {number, ~number},
+                            .thread = number,
+                            .key = number * 3,
+                            .section = (uint8_t)number,
+                            .kind = (uint8_t)(number >> 8),
+                            .reason = (uint8_t)(number >> 16),
+                            .limited = (uint8_t)(number >> 24)};
+
+    snprintf(w.name, sizeof w.name, "%u", number);
+    snprintf(w.object, sizeof w.object, "channel %u of many more", number);
+    return w;
+}
+
+static bool is_whole(const gpurt_threadwait_t *w)
+{
+    gpurt_threadwait_t want = wait_of(w->thread);
+
+    return memcmp(w, &want, sizeof want) == 0;
+}
+
+static void a_wait_is_told_and_over(void)
+{
+    gpurt_threadwait_t w = wait_of(7), back;
+    uint32_t entry = gpurt_threadpage_begin(&page, &w);
+
+    CHECK_EQ(entry, 1);
+    CHECK(gpurt_threadpage_wait(&page, 0, &back) && is_whole(&back));
+    CHECK(!gpurt_threadpage_wait(&page, 1, &back));
+    gpurt_threadpage_end(&page, entry);
+    CHECK(!gpurt_threadpage_wait(&page, 0, &back));
+    gpurt_threadpage_end(&page, 0); /* one that was not told */
+}
+
+static void what_is_full_takes_no_more(void)
+{
+    gpurt_threadwait_t w = wait_of(9);
+
+    for (uint32_t i = 0; i < GPURT_THREADPAGE_WAITS; i++)
+        CHECK_EQ(gpurt_threadpage_begin(&page, &w), i + 1);
+    CHECK_EQ(gpurt_threadpage_begin(&page, &w), 0);
+    gpurt_threadpage_end(&page, 5);
+    CHECK_EQ(gpurt_threadpage_begin(&page, &w), 5);
+    for (uint32_t i = 0; i < GPURT_THREADPAGE_WAITS; i++)
+        gpurt_threadpage_end(&page, i + 1);
+}
+
+static void users_come_and_go(void)
+{
+    const gpurt_threaduser_t nobody = {0};
+    gpurt_threaduser_t user = {11, 12, 3, GPURT_HOLD_SENDER, (uint64_t)77 << 16}, back;
+
+    CHECK(!gpurt_threadpage_user(&page, 1023, &back));
+    gpurt_threadpage_use(&page, 1023, &user);
+    CHECK(gpurt_threadpage_user(&page, 1023, &back));
+    CHECK(memcmp(&back, &user, sizeof user) == 0);
+    gpurt_threadpage_use(&page, 1023, &nobody);
+    CHECK(!gpurt_threadpage_user(&page, 1023, &back));
+}
+
+static void *wait_often(void *context)
+{
+    uint32_t number = *(uint32_t *)context << 20;
+
+    for (uint32_t i = 0; i < ROUNDS; i++) {
+        gpurt_threadwait_t w = wait_of(number + i);
+        uint32_t entry = gpurt_threadpage_begin(&page, &w);
+
+        if (i % 64 == 0)
+            sched_yield();
+        gpurt_threadpage_end(&page, entry);
+    }
+    return NULL;
+}
+
+/* relaxed: a flag alone */
+static void *look_often(void *context)
+{
+    uint32_t *seen = context;
+    gpurt_threadwait_t w;
+
+    while (!gpurt_load_relaxed_sys_u32(&xstop))
+        for (uint32_t i = 0; i < THREADS; i++)
+            if (gpurt_threadpage_wait(&page, i, &w)) {
+                CHECK(is_whole(&w));
+                ++*seen;
+            }
+    return NULL;
+}
+
+static void waits_are_whole(void)
+{
+    uint32_t numbers[THREADS], seen = 0;
+    pthread_t threads[THREADS], looker;
+    gpurt_threadwait_t w;
+
+    CHECK(pthread_create(&looker, NULL, look_often, &seen) == 0);
+    for (uint32_t i = 0; i < THREADS; i++) {
+        numbers[i] = i + 1;
+        CHECK(pthread_create(&threads[i], NULL, wait_often, &numbers[i]) == 0);
+    }
+    for (uint32_t i = 0; i < THREADS; i++)
+        CHECK(pthread_join(threads[i], NULL) == 0);
+    gpurt_store_relaxed_sys_u32(&xstop, 1); /* relaxed: as above */
+    CHECK(pthread_join(looker, NULL) == 0);
+    for (uint32_t i = 0; i < GPURT_THREADPAGE_WAITS; i++)
+        CHECK(!gpurt_threadpage_wait(&page, i, &w));
+    printf("%u waits seen\n", seen);
+}
+
+/* ---- a box ------------------------------------------------------------------------------ */
+
+static void box_make(gpurt_boxmap_t *map, uint32_t host_bytes)
+{
+    gpurt_section_plan_t sections[2] = {{.kind = GPURT_SECTION_CPU},
+                                        {.kind = GPURT_SECTION_HOST,
+                                         .state_bytes = host_bytes,
+                                         .ring_bytes = GPURT_RING_MIN_BYTES,
+                                         .def_count = 16,
+                                         .panic_count = 1}};
+    gpurt_box_plan_t plan = {
+        .struct_size = sizeof plan, .section_count = 2, .sections = sections};
+
+    CHECK(gpurt_boxmap_create(&plan, map, NULL) == GPURT_OK);
+}
+
+static const gpurt_waitable_t orders, answers; /* their addresses name them */
+
+/* Number 1 or 2 of the device's objects, with the lane that holds it. */
+static void object_put(const gpurt_boxmap_t *map, uint32_t number,
+                       const gpurt_waitable_t *object, uint32_t role)
+{
+    uint32_t count;
+    gpurt_state_head_t *head = gpurt_boxmap_state(map, DEVICE, &count);
+    gpurt_waitable_entry_t *e = gpurt_state_entries(head, 1) + number - 1;
+    gpurt_state_owner_t owner = {.place = 1};
+
+    CHECK(head && number <= count);
+    e->index = GPURT_WAITABLE_SINGLE;
+    e->key = gpurt_waitable_key(object);
+    gpurt_group_store(&e->xowners[gpurt_state_owner_at(role, 0)],
+                      gpurt_state_owner_pack(&owner));
+    gpurt_store_release_sys_u32(&e->xstate, GPURT_WAITABLE_CHANNEL + 1); /* W1.rel */
+}
+
+static void lane_waits(const gpurt_boxmap_t *map, uint32_t number, uint32_t reason,
+                       uint64_t now_ns)
+{
+    uint32_t count;
+    gpurt_state_wait_t w = {
+        .object = number, .reason = reason, .time48 = (now_ns - AGE_NS) & GPURT_TIME_MASK};
+
+    gpurt_group_store(gpurt_state_waits(gpurt_boxmap_state(map, DEVICE, &count)),
+                      gpurt_state_wait_pack(&w));
+}
+
+static uint32_t thread_waits(gpurt_threadpage_t *to, const gpurt_waitable_t *object,
+                             uint32_t reason, bool limited, uint64_t now_ns)
+{
+    uint64_t since = now_ns - AGE_NS;
+    gpurt_threadwait_t w = {.since = {(uint32_t)since, (uint32_t)(since >> 32)},
+                            .thread = 1234,
+                            .key = gpurt_waitable_key(object),
+                            .section = DEVICE,
+                            .kind = GPURT_WAITABLE_CHANNEL,
+                            .reason = (uint8_t)reason,
+                            .limited = limited,
+                            .name = "clerk",
+                            .object = "orders"};
+
+    return gpurt_threadpage_begin(to, &w);
+}
+
+static void expect(const gpurt_boxmap_t *map, uint64_t now_ns, uint32_t count,
+                   uint32_t stuck, uint32_t circles)
+{
+    gpurt_waits_t waits = {0};
+    gpurt_waitgraph_t g;
+
+    CHECK(gpurt_waits_look(map, now_ns, AGE_NS / 2, &waits, NULL) == GPURT_OK);
+    CHECK(gpurt_waitgraph_make(&waits, &g, NULL) == GPURT_OK);
+    CHECK_EQ(waits.count, count);
+    CHECK_EQ(g.stuck_count, stuck);
+    CHECK_EQ(g.circles, circles);
+    gpurt_waitgraph_fini(&g);
+    gpurt_waits_fini(&waits);
+}
+
+/* The lane answers and finds no room; the thread that receives answers waits until the lane's order is
+ * acknowledged. */
+static void a_lane_and_a_thread_stand(void)
+{
+    uint64_t now = gpurt_real_ns();
+    gpurt_threaduser_t user = {gpurt_waitable_key(&answers), 1234, DEVICE,
+                               GPURT_HOLD_RECEIVER, now};
+    const gpurt_threaduser_t other = {1, 99, DEVICE, GPURT_HOLD_RECEIVER, now};
+    gpurt_threadpage_t *threads;
+    gpurt_boxmap_t map;
+    uint32_t told;
+
+    box_make(&map, 0);
+    threads = gpurt_boxmap_threads(&map, HOST);
+    CHECK(threads && !gpurt_boxmap_threads(&map, DEVICE));
+    told = thread_waits(threads, &orders, GPURT_WAIT_DONE, false, now);
+    expect(&map, now, 1, 0, 0); /* no lane knows the channel */
+    object_put(&map, 1, &orders, GPURT_HOLD_RECEIVER);
+    object_put(&map, 2, &answers, GPURT_HOLD_SENDER);
+    lane_waits(&map, 2, GPURT_WAIT_ROOM, now);
+    expect(&map, now, 2, 0, 0); /* another thread may receive the answers */
+    gpurt_threadpage_use(threads, 0, &user);
+    gpurt_threadpage_use(threads, 1, &other);
+    expect(&map, now, 2, 2, 1);
+    gpurt_threadpage_end(threads, told);
+    expect(&map, now, 1, 0, 0);
+
+    told = thread_waits(threads, &orders, GPURT_WAIT_DONE, true, now); /* it gives up */
+    expect(&map, now, 2, 0, 0);
+    gpurt_threadpage_end(threads, told);
+    told = thread_waits(threads, &orders, GPURT_WAIT_ROOM, false, now);
+    expect(&map, now, 2, 2, 1);
+    user.thread++; /* who receives is another, and at work */
+    gpurt_threadpage_use(threads, 0, &user);
+    expect(&map, now, 2, 0, 0);
+    gpurt_threadpage_end(threads, told);
+    gpurt_boxmap_detach(&map);
+}
+
+static void an_older_box_tells_of_none(void)
+{
+    gpurt_boxmap_t map;
+
+    box_make(&map, GPURT_BOX_PAGE);
+    CHECK(!gpurt_boxmap_threads(&map, OLD));
+    expect(&map, gpurt_real_ns(), 0, 0, 0);
+    gpurt_boxmap_detach(&map);
+}
+
+int main(void)
+{
+    a_wait_is_told_and_over();
+    what_is_full_takes_no_more();
+    users_come_and_go();
+    waits_are_whole();
+    a_lane_and_a_thread_stand();
+    an_older_box_tells_of_none();
+    return 0;
+}
