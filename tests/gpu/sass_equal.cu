@@ -6,6 +6,7 @@
  * instruction. */
 #define GPURT_CANCEL        0 /* with looks for a cancelled block there is more: look_cost.sh */
 #define GPURT_NAMED_BARRIER 1
+#include <gpurt/atomicfloat.h>
 #include <gpurt/device.h>
 
 #define PAIR(name, params, ours, bare)             \
@@ -315,6 +316,15 @@ EACH_SCOPE(FENCE, release, "release")
 EACH_SCOPE(FENCE, acq_rel, "acq_rel")
 EACH_SCOPE(FENCE, seq_cst, "sc")
 
+/* There are no names of thread or warp scope: CUDA's own thread scope is the block's code. */
+PAIR(add_thread_scope, (uint32_t * p, uint32_t *out),
+     *out = gpurt_add_relaxed_blk_u32(p, 1),
+     *out = __nv_atomic_fetch_add(p, 1u, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_THREAD))
+PAIR(load_thread_scope, (uint32_t * p, uint32_t *out), *out = gpurt_load_acquire_blk_u32(p),
+     *out = __nv_atomic_load_n(p, __NV_ATOMIC_ACQUIRE, __NV_THREAD_SCOPE_THREAD))
+PAIR(store_thread_scope, (uint32_t * p), gpurt_store_release_blk_u32(p, 1),
+     __nv_atomic_store_n(p, 1u, __NV_ATOMIC_RELEASE, __NV_THREAD_SCOPE_THREAD))
+
 /* 128 bits have no operand of their own in PTX of every architecture: the bare side is the
  * compiler's built-in. A load has to be kept whole on either side: ptxas splits it otherwise. */
 #define LOAD_128(o, O, s, S)                                              \
@@ -343,6 +353,102 @@ CAS_128(relaxed, RELAXED, RELAXED, dev, DEVICE)
 CAS_128(acq_rel, ACQ_REL, ACQUIRE, sys, SYSTEM)
 #endif
 
+/* ---- atomics of floats --------------------------------------------------------------- */
+#define BARE_ADD(space, o, s, type, c, T, p, v, old)                           \
+    asm volatile("atom." #o "." PTX_##s "." space "add." type " %0, [%1], %2;" \
+                 : "=" c(old)                                                  \
+                 : "l"(p), c(v)                                                \
+                 : "memory")
+#define BARE_RED(o, s, type, c, p, v)                                                   \
+    asm volatile("red." #o "." PTX_##s ".global.add." type                              \
+                                       " [%0], %1;" ::"l"(__cvta_generic_to_global(p)), \
+                 c(v)                                                                   \
+                 : "memory")
+#define RED_FLOAT(T, t, o, s)                                                        \
+    PAIR(red_add_##o##_##s##_##t, (T * p, T v), gpurt_red_add_##o##_##s##_##t(p, v), \
+         BARE_RED(o, s, #t, CONSTRAINT_##t, p, v))
+RED_FLOAT(float, f32, relaxed, dev)
+RED_FLOAT(float, f32, release, sys)
+RED_FLOAT(double, f64, relaxed, sys)
+RED_FLOAT(double, f64, release, dev)
+EACH_SCOPE(RMW, add, "add.f32", float, f32, acquire)
+RMW(add, "add.f32", float, f32, relaxed, far)
+RMW(add, "add.f64", double, f64, acq_rel, far)
+
+/* The operands of both sides are read from memory as words: of a pair's halves nobody asks. */
+#define HALF_ADD(t, o, s, space, at)                                                 \
+    PAIR(add_##o##_##s##_##t, (gpurt_##t##_t * p, gpurt_##t##_t * out),              \
+         *out = gpurt_add_##o##_##s##_##t(p, *out), decltype(p->bits) old_;          \
+         BARE_ADD(space, o, s, "noftz." #t, CONSTRAINT_##t, T, at, out->bits, old_); \
+         out->bits = old_)
+#define HALF_RED(t, o, s)                                                      \
+    PAIR(red_add_##o##_##s##_##t, (gpurt_##t##_t * p, const gpurt_##t##_t *v), \
+         gpurt_red_add_##o##_##s##_##t(p, *v),                                 \
+         BARE_RED(o, s, "noftz." #t, CONSTRAINT_##t, p, v->bits))
+#define CONSTRAINT_f16    "h"
+#define CONSTRAINT_bf16   "h"
+#define CONSTRAINT_f16x2  "r"
+#define CONSTRAINT_bf16x2 "r"
+HALF_ADD(f16, relaxed, dev, "", p)
+HALF_ADD(f16, acq_rel, blk, "", p)
+HALF_ADD(f16, relaxed, far, "global.", __cvta_generic_to_global(p))
+HALF_RED(f16, release, sys)
+HALF_ADD(f16x2, acquire, blk, "", p)
+HALF_ADD(f16x2, relaxed, far, "global.", __cvta_generic_to_global(p))
+HALF_ADD(f16x2, acq_rel, far, "global.", __cvta_generic_to_global(p))
+HALF_RED(f16x2, relaxed, dev)
+HALF_RED(f16x2, release, sys)
+PAIR(load_acquire_sys_f16, (gpurt_f16_t * p, gpurt_f16_t *out),
+     *out = gpurt_load_acquire_sys_f16(p), uint16_t r;
+     asm volatile("ld.acquire.sys.b16 %0, [%1];"
+                  : "=h"(r)
+                  : "l"(p)
+                  : "memory");
+     out->bits = r)
+PAIR(store_release_dev_bf16, (gpurt_bf16_t * p, const gpurt_bf16_t *v),
+     gpurt_store_release_dev_bf16(p, *v),
+     asm volatile("st.release.gpu.b16 [%0], %1;" ::"l"(p), "h"(v->bits)
+                  : "memory"))
+PAIR(f16_to_f32, (const gpurt_f16_t *p, float *out), *out = gpurt_f16_to_f32(*p), float r;
+     asm("cvt.f32.f16 %0, %1;"
+         : "=f"(r)
+         : "h"(p->bits));
+     *out = r)
+PAIR(bf16_to_f32, (const gpurt_bf16_t *p, float *out), *out = gpurt_bf16_to_f32(*p),
+     *out = __uint_as_float((uint32_t)p->bits << 16))
+#if __CUDA_ARCH__ >= 900
+HALF_ADD(bf16, relaxed, dev, "", p)
+HALF_RED(bf16, relaxed, dev)
+HALF_ADD(bf16x2, relaxed, blk, "", p)
+HALF_ADD(bf16x2, acquire, far, "global.", __cvta_generic_to_global(p))
+HALF_RED(bf16x2, release, dev)
+#    define VECTOR_2(v) "f"((v).x), "f"((v).y)
+#    define VECTOR_4(v) "f"((v).x), "f"((v).y), "f"((v).z), "f"((v).w)
+#    define RED_VECTOR(t, o, s, ptx, operands)                                     \
+        PAIR(red_add_##o##_##s##_##t, (gpurt_##t##_t * p, const gpurt_##t##_t *v), \
+             gpurt_red_add_##o##_##s##_##t(p, *v), gpurt_##t##_t w = *v;           \
+             asm volatile("red." #o "." PTX_##s                                    \
+                          ".global." ptx ::"l"(__cvta_generic_to_global(p)),       \
+                          operands(w)                                              \
+                          : "memory"))
+RED_VECTOR(f32x2, relaxed, dev, "v2.f32.add [%0], {%1, %2};", VECTOR_2)
+RED_VECTOR(f32x2, release, sys, "v2.f32.add [%0], {%1, %2};", VECTOR_2)
+RED_VECTOR(f32x4, relaxed, dev, "v4.f32.add [%0], {%1, %2, %3, %4};", VECTOR_4)
+RED_VECTOR(f32x4, release, sys, "v4.f32.add [%0], {%1, %2, %3, %4};", VECTOR_4)
+#    define ADD_VECTOR_4(o, s)                                                           \
+        PAIR(add_##o##_##s##_f32x4, (gpurt_f32x4_t * p, gpurt_f32x4_t * out),            \
+             *out = gpurt_add_##o##_##s##_f32x4(p, *out), gpurt_f32x4_t v = *out;        \
+             gpurt_f32x4_t r;                                                            \
+             asm volatile("atom." #o "." PTX_##s ".global.v4.f32.add {%0, %1, %2, %3}, " \
+                                                 "[%4], {%5, %6, %7, %8};"               \
+                          : "=f"(r.x), "=f"(r.y), "=f"(r.z), "=f"(r.w)                   \
+                          : "l"(__cvta_generic_to_global(p)), VECTOR_4(v)                \
+                          : "memory");                                                   \
+             *out = r)
+ADD_VECTOR_4(relaxed, far)
+ADD_VECTOR_4(acq_rel, far)
+#endif
+
 /* ---- the test's own test: pairs that must differ ------------------------------------- */
 PAIR(differ_instruction, (uint32_t * out, uint32_t a), *out = __popc(a) + 1,
      *out = __popc(a))
@@ -352,3 +458,8 @@ PAIR(differ_scope, (uint32_t * p), gpurt_store_relaxed_sys_u32(p, 1),
      gpurt_store_relaxed_dev_u32(p, 1))
 PAIR(differ_wait, (uint32_t * out), out[0] = 1; gpurt_named_barrier(3, 64);
      out[1] = 2, out[0] = 1; gpurt_named_arrive(3, 64); out[1] = 2)
+PAIR(differ_half, (gpurt_f16_t * p, const gpurt_f16_t *v),
+     gpurt_red_add_relaxed_dev_f16(p, *v),
+     gpurt_red_add_relaxed_dev_bf16((gpurt_bf16_t *)p, *(const gpurt_bf16_t *)v))
+PAIR(differ_red, (float *p, float v), gpurt_red_add_relaxed_dev_f32(p, v),
+     gpurt_add_relaxed_dev_f32(p, v))
