@@ -20,7 +20,7 @@
  * order of their addresses, so no two wait for each other. A load never helps and is lock-free.
  * Order: an operation that is done acquires and releases, one that differs acquires; a load
  * acquires. Scope: the device.
- * Cost: 3 atomics a word and one for the decision, without contention.
+ * Cost: 3 atomics and 3 fences a word, and 3 more for the operation, without contention.
  * Context: device code, any lane; the words and slots lie in global memory. */
 #ifndef GPURT_KCAS_H
 #define GPURT_KCAS_H
@@ -93,6 +93,33 @@ GPURT_DEV bool gpurt_kcas_is_bid(uint64_t value)
            (GPURT_KCAS_MARK | GPURT_KCAS_BID);
 }
 
+/* A slot's fields, stored and loaded several at a time. On a GPU one fence orders all of them, where a
+ * release waits some 800 cycles each; on the CPU each has its own order, which the race detector
+ * understands. `ahead`: what the lane has stored comes before the fields that it puts next. `behind`: the
+ * fields that it has got come before what it loads next. */
+GPURT_DEV void gpurt_kcas_ahead(void)
+{
+    gpurt_release_ahead_dev();
+}
+GPURT_DEV void gpurt_kcas_put(uint64_t *field, uint64_t value)
+{
+    if (GPURT_IN_DEVICE)
+        gpurt_store_relaxed_dev_u64(field, value); /* relaxed: behind the fence */
+    else
+        gpurt_store_release_dev_u64(field, value); /* KC2.rel, KC3.rel */
+}
+GPURT_DEV uint64_t gpurt_kcas_get(const uint64_t *field)
+{
+    return GPURT_IN_DEVICE
+               ? gpurt_load_relaxed_dev_u64(field)  /* relaxed: before the fence */
+               : gpurt_load_acquire_dev_u64(field); /* KC2.acq, KC3.acq */
+}
+GPURT_DEV void gpurt_kcas_behind(void)
+{
+    if (GPURT_IN_DEVICE)
+        gpurt_fence_acquire_dev();
+}
+
 GPURT_DEV uint32_t gpurt_kcas_state_of(const gpurt_kcas_t *k, uint64_t op)
 {
     uint64_t state =
@@ -108,9 +135,10 @@ GPURT_DEV bool gpurt_kcas_entry(const gpurt_kcas_t *k, uint64_t op, uint32_t i,
 {
     gpurt_kcas_slot_t *s = gpurt_kcas_slot(k, op);
 
-    out->at = (uint64_t *)(uintptr_t)gpurt_load_acquire_dev_u64(&s->xat[i]); /* KC2.acq */
-    out->expected = gpurt_load_acquire_dev_u64(&s->xexpected[i]);            /* KC2.acq */
-    out->desired = gpurt_load_acquire_dev_u64(&s->xdesired[i]);              /* KC2.acq */
+    out->at = (uint64_t *)(uintptr_t)gpurt_kcas_get(&s->xat[i]);
+    out->expected = gpurt_kcas_get(&s->xexpected[i]);
+    out->desired = gpurt_kcas_get(&s->xdesired[i]);
+    gpurt_kcas_behind();
     /* relaxed: behind acquires */
     return gpurt_load_relaxed_dev_u64(&s->xstate) >> 2 == gpurt_kcas_number(op);
 }
@@ -123,14 +151,13 @@ GPURT_DEV bool gpurt_kcas_entry(const gpurt_kcas_t *k, uint64_t op, uint32_t i,
 GPURT_DEV void gpurt_kcas_bid_end(const gpurt_kcas_t *k, uint64_t bid)
 {
     gpurt_kcas_slot_t *s = gpurt_kcas_slot(k, bid);
-    uint64_t op = gpurt_load_acquire_dev_u64(&s->xbid_for); /* KC3.acq */
-    uint64_t *at =
-        (uint64_t *)(uintptr_t)gpurt_load_acquire_dev_u64(&s->xbid_at); /* KC3.acq */
-    uint64_t expected = gpurt_load_acquire_dev_u64(&s->xbid_expected),
-             seen = bid; /* KC3.acq */
+    uint64_t op = gpurt_kcas_get(&s->xbid_for);
+    uint64_t *at = (uint64_t *)(uintptr_t)gpurt_kcas_get(&s->xbid_at);
+    uint64_t expected = gpurt_kcas_get(&s->xbid_expected), seen = bid;
     bool open;
 
-    gpurt_fence_store_load_dev(); /* KC4: who decides looks at the word after that */
+    /* KC4: who decides looks at the word after that. On a GPU it acquires what has been got, too. */
+    gpurt_fence_store_load_dev();
     open = gpurt_kcas_state_of(k, op) == GPURT_KCAS_OPEN;
     /* relaxed, as in settle: only atomics change the word, which pass on the bid's release */
     gpurt_cas_relaxed_dev_u64(at, &seen, open ? op : expected);
@@ -145,9 +172,10 @@ GPURT_DEV uint64_t gpurt_kcas_bid_make(const gpurt_kcas_t *k, uint32_t own, uint
                                         1); /* relaxed, both: the lane's own */
 
     gpurt_store_relaxed_dev_u64(&s->xbid, number);
-    gpurt_store_release_dev_u64(&s->xbid_for, op);                        /* KC3.rel */
-    gpurt_store_release_dev_u64(&s->xbid_at, (uint64_t)(uintptr_t)w->at); /* KC3.rel */
-    gpurt_store_release_dev_u64(&s->xbid_expected, w->expected);          /* KC3.rel */
+    gpurt_kcas_ahead();
+    gpurt_kcas_put(&s->xbid_for, op);
+    gpurt_kcas_put(&s->xbid_at, (uint64_t)(uintptr_t)w->at);
+    gpurt_kcas_put(&s->xbid_expected, w->expected);
     return gpurt_kcas_ref(GPURT_KCAS_BID, own, number);
 }
 
@@ -176,7 +204,8 @@ GPURT_DEV uint64_t gpurt_kcas_bid(const gpurt_kcas_t *k, uint32_t own, uint64_t 
 GPURT_DEV uint64_t gpurt_kcas_decide(const gpurt_kcas_t *k, uint32_t own, uint64_t op)
 {
     gpurt_kcas_slot_t *s = gpurt_kcas_slot(k, op);
-    uint32_t count = (uint32_t)gpurt_load_acquire_dev_u64(&s->xcount); /* KC2.acq */
+    uint32_t count =
+        (uint32_t)gpurt_kcas_get(&s->xcount); /* each entry says if it is past */
     uint64_t open = gpurt_kcas_number(op) << 2 | GPURT_KCAS_OPEN, found;
     uint64_t verdict = GPURT_KCAS_WON;
     gpurt_kcas_word_t w;
@@ -199,8 +228,7 @@ GPURT_DEV uint64_t gpurt_kcas_decide(const gpurt_kcas_t *k, uint32_t own, uint64
 /* The words of a decided operation get their values, and no bid for it is left in them. */
 GPURT_DEV void gpurt_kcas_settle(const gpurt_kcas_t *k, uint64_t op)
 {
-    uint32_t count =
-        (uint32_t)gpurt_load_acquire_dev_u64(&gpurt_kcas_slot(k, op)->xcount); /* KC2.acq */
+    uint32_t count = (uint32_t)gpurt_kcas_get(&gpurt_kcas_slot(k, op)->xcount);
     uint32_t state = gpurt_kcas_state_of(k, op);
     gpurt_kcas_word_t w;
 
@@ -252,16 +280,16 @@ GPURT_DEV uint64_t gpurt_kcas_begin(const gpurt_kcas_t *k, uint32_t own,
 
     /* relaxed: the releases below keep it in front of the words */
     gpurt_store_relaxed_dev_u64(&s->xstate, number << 2 | GPURT_KCAS_OPEN);
-    gpurt_store_release_dev_u64(&s->xcount, n); /* KC2.rel */
+    gpurt_kcas_ahead();
+    gpurt_kcas_put(&s->xcount, n);
     for (uint32_t i = 0; i < n; i++) {
         uint32_t place = 0;
 
         for (uint32_t j = 0; j < n; j++)
             place += (uintptr_t)words[j].at < (uintptr_t)words[i].at;
-        gpurt_store_release_dev_u64(&s->xat[place],
-                                    (uint64_t)(uintptr_t)words[i].at);        /* KC2.rel */
-        gpurt_store_release_dev_u64(&s->xexpected[place], words[i].expected); /* KC2.rel */
-        gpurt_store_release_dev_u64(&s->xdesired[place], words[i].desired);   /* KC2.rel */
+        gpurt_kcas_put(&s->xat[place], (uint64_t)(uintptr_t)words[i].at);
+        gpurt_kcas_put(&s->xexpected[place], words[i].expected);
+        gpurt_kcas_put(&s->xdesired[place], words[i].desired);
     }
     return gpurt_kcas_ref(0, own, number);
 }
