@@ -25,6 +25,7 @@ JSON = re.compile(r'\\" ?:|\{\\"')  # a key, or the begin of an object, in a str
 ATOMICS_TOO = {
     "runtime/include/gpurt/atomic.h": "this is where they are named",
     "tests/gpu/": "compares the wrappers with the bare intrinsics, instruction by instruction",
+    "tests/bench/bench_atomic_bare_kernels.c": "CUDA's own, which bench_atomic has beside gpurt's",
 }
 INTRINSICS_TOO = {
     "runtime/include/gpurt/impl/dialect_cuda.h": "this is where they are named",
