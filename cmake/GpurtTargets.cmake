@@ -70,6 +70,7 @@ function(gpurt_add_kernel_program name)
         set(arg_KERNELS ${name}.c)
     endif()
     add_executable(${name} ${arg_SOURCES})
+    set_target_properties(${name} PROPERTIES ENABLE_EXPORTS ON) # for kernels among its libraries, see gpurt_add_kernels
     target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} gpurt::gpurt gpurt_flags gpurt_sanitize m)
     if(arg_KERNELS)
         gpurt_add_kernels(${name} ${arg_KERNELS})
