@@ -32,21 +32,24 @@ function(gpurt_add_check_program name)
     if(TARGET gpurt_sanitize) # in gpurt's own tree
         target_link_libraries(${name} PRIVATE gpurt_flags gpurt_sanitize)
     endif()
-    if(GPURT_SANITIZE)
-        return() # the library itself is instrumented: no second tool can be linked in
+    if(NOT GPURT_SANITIZE) # else the library itself is instrumented: no second tool can be linked in
+        gpurt_check_variant(${name} asan "${CMAKE_C_COMPILER}" SOURCES ${sources}
+            COMPILE -fsanitize=address,undefined -fno-sanitize-recover=undefined
+            LINK -fsanitize=address,undefined)
+        gpurt_check_clang_variants(${name} ${sources})
     endif()
+endfunction()
 
-    gpurt_check_variant(${name} asan "${CMAKE_C_COMPILER}" SOURCES ${sources}
-        COMPILE -fsanitize=address,undefined -fno-sanitize-recover=undefined
-        LINK -fsanitize=address,undefined)
+# Those that gcc cannot make.
+function(gpurt_check_clang_variants name)
     if(NOT GPURT_CLANG)
         message(STATUS "gpurt: no clang found: ${name}-race and ${name}-schedule are left out")
         return()
     endif()
-    gpurt_check_variant(${name} race "${GPURT_CLANG}" SOURCES ${sources}
+    gpurt_check_variant(${name} race "${GPURT_CLANG}" SOURCES ${ARGN}
         COMPILE -fsanitize=thread
         LINK -fsanitize=thread)
-    gpurt_check_variant(${name} schedule "${GPURT_CLANG}" SOURCES ${sources}
+    gpurt_check_variant(${name} schedule "${GPURT_CLANG}" SOURCES ${ARGN}
         COMPILE ${GPURT_SCHEDULE_FLAGS}
         LIBRARY gpurt::schedule)
 endfunction()
