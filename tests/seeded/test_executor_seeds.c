@@ -196,7 +196,8 @@ static void storm(bool panics, bool well)
     const gpurt_executor_options_t options = {.blocks = BLOCKS,
                                               .warps = 1 + random_below(2),
                                               .tasks = random_below(2) ? 160 : 640,
-                                              .edges = 128};
+                                              .edges = 128,
+                                              .fair_pulls = random_below(2) * 3};
     gpurt_executor_t x;
     gpurt_status_t st;
     uint64_t dropped;
@@ -230,6 +231,39 @@ static void naps(void)
     OK(gpurt_executor_close(rt, x, NULL, &err));
 }
 
+/* Urgent tasks run again and again, and one that is not has its turn among them. */
+static void fair_pulls(void)
+{
+    enum {
+        YIELDERS = 6,
+        RUNS = 20
+    };
+    const gpurt_executor_options_t options = {
+        .blocks = 1, .warps = 1 + random_below(2), .tasks = 64, .fair_pulls = 2};
+    struct task_fan_args yielder = {.board = &u.board, .count = RUNS};
+    struct task_mark_args gate = {.board = &u.board, .mark = 1}, last = {.board = &u.board};
+    gpurt_executor_t x;
+
+    memset(&u, 0, sizeof u);
+    OK(gpurt_executor_open(rt, task_tests, &options, &x, &err));
+    for (uint32_t i = 0; i < options.warps; i++, gate.mark++)
+        OK(gpurt_executor_submit(rt, x, gated, &gate, 1, GPURT_TASK_PRIORITY(3), NULL,
+                                 &err));
+    /* relaxed: a count */
+    for (uint32_t i = 0; i < options.warps; i = gpurt_load_relaxed_sys_u32(&u.board.xhere))
+        OK(gpurt_hostword_wait(rt, &u.board.xhere, i, WAIT_NS, NULL, &err));
+    for (uint32_t i = 0; i < YIELDERS; i++)
+        OK(gpurt_executor_submit(rt, x, yields, &yielder, 1, GPURT_TASK_PRIORITY(2), NULL,
+                                 &err));
+    OK(gpurt_executor_submit(rt, x, mark, &last, 1, GPURT_TASK_PRIORITY(-4), NULL, &err));
+    OK(gpurt_hostword_store(rt, &u.board.xgate, 1, &err));
+    OK(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    CHECK_EQ(u.board.xorder, YIELDERS * RUNS + options.warps + 1);
+    CHECK_MSG(u.board.marks[0].order < YIELDERS * RUNS / 2, "after %u runs of others",
+              u.board.marks[0].order);
+    OK(gpurt_executor_close(rt, x, NULL, &err));
+}
+
 /* Who pushes into a slot waits until it was read. */
 static void ring(void)
 {
@@ -258,6 +292,7 @@ int main(int argc, char **argv)
         state = s.seed * 2654435761u;
         storm(s.seed % 4 == 3, s.seed % 4 == 0);
         naps();
+        fair_pulls();
         ring();
     }
     return 0;
