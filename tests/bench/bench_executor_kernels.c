@@ -78,20 +78,29 @@ GPURT_TASK(fib, t, run)
         gpurt_task_await(run);
 }
 
+GPURT_DEV float mads_pass(float x)
+{
+    for (uint32_t k = 0; k < BENCH_STEP_MADS; k++)
+        x = x * 0.999f + 1.0f;
+    return x;
+}
+
 GPURT_TASK(mads, t, run)
 {
-    uint32_t passes = t->passes, asks = t->asks;
+    uint32_t passes = t->passes, asks = t->asks, due = 0;
     uint64_t began = gpurt_globaltimer();
     float x = (float)gpurt_lane();
 
-    for (uint32_t i = 0; i < passes; i++) {
-        for (uint32_t k = 0; k < BENCH_STEP_MADS; k++)
-            x = x * 0.999f + 1.0f;
-        if (asks)
-            (void)gpurt_task_due(run);
-    }
+    if (asks)
+        for (uint32_t i = 0; i < passes && !due; i++) {
+            x = mads_pass(x);
+            due = gpurt_task_due(run);
+        }
+    else
+        for (uint32_t i = 0; i < passes; i++)
+            x = mads_pass(x);
     if (gpurt_lane() == 0 && x > 0)
-        *t->to = gpurt_globaltimer() - began;
+        *t->to = due ? 0 : gpurt_globaltimer() - began;
 }
 
 GPURT_TASK(endure, t, run)
