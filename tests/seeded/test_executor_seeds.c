@@ -231,6 +231,28 @@ static void naps(void)
     OK(gpurt_executor_close(rt, x, NULL, &err));
 }
 
+/* A task panics behind the spawn of another. Where an idle warp of its block is given that, and is
+ * cancelled before it takes it up, it is not lost. */
+static void hands(void)
+{
+    const gpurt_executor_options_t options = {.blocks = BLOCKS, .warps = 3, .tasks = 64};
+    struct task_mark_args a = {.board = &u.board};
+    gpurt_executor_status_t s;
+    gpurt_executor_t x;
+    gpurt_status_t st;
+
+    memset(&u, 0, sizeof u);
+    OK(gpurt_executor_open(rt, task_tests, &options, &x, &err));
+    for (a.mark = 0; a.mark < BLOCKS - 1; a.mark++) {
+        OK(gpurt_executor_submit(rt, x, leaves, &a, 1, 0, NULL, &err));
+        OK(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    }
+    OK(gpurt_executor_status(rt, x, &s, &err));
+    CHECK_EQ(s.ended + s.failed, 2 * (BLOCKS - 1));
+    st = gpurt_executor_close(rt, x, NULL, NULL);
+    CHECK(st == GPURT_OK || st == GPURT_E_PANIC); /* as in a storm */
+}
+
 /* Urgent tasks run again and again, and one that is not has its turn among them. */
 static void fair_pulls(void)
 {
@@ -292,6 +314,7 @@ int main(int argc, char **argv)
         state = s.seed * 2654435761u;
         storm(s.seed % 4 == 3, s.seed % 4 == 0);
         naps();
+        hands();
         fair_pulls();
         ring();
     }
