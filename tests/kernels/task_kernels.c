@@ -247,7 +247,7 @@ GPURT_DEV void patient_begin(struct task_patient_args *t, gpurt_task_run_t *run)
 {
     struct task_mark_args mark = {t->board, 1 + gpurt_lane(), 0, 0};
 
-    (void)gpurt_task_spawn(run, mark, &mark, gpurt_lane() < t->spawns, 0);
+    (void)gpurt_task_spawn(run, mark, &mark, gpurt_lane() < t->spawns, t->how);
     if (gpurt_lane() == 0) {
         t->state = 1;
         gpurt_add_relaxed_sys_u32(&t->board->xhere, 1);

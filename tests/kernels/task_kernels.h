@@ -85,10 +85,10 @@ struct task_asks_args {
     uint64_t *to;
 };
 
-/* until: runs of the board at which it ends. */
+/* until: runs of the board at which it ends; how: it spawns. */
 struct task_patient_args {
     task_board_t *board;
-    uint32_t spawns, until, yields, state;
+    uint32_t spawns, until, yields, state, how;
 };
 
 /* mark: checks what it waits for. gated: the same, once the gate is open. fan: spawns marks. graph:

@@ -239,6 +239,30 @@ static void a_long_body_gives_its_batch(void)
     board_free();
 }
 
+/* A body spawns something urgent, and goes on. The warp of another block asks what is due, and runs
+ * it. */
+static void the_urgent_go_to_all_blocks(void)
+{
+    struct task_patient_args asks = {.until = 1, .yields = 1};
+    struct task_patient_args stays = {
+        .spawns = 1, .until = 1, .how = GPURT_TASK_PRIORITY(3)};
+    gpurt_executor_t x = workers_open(2, 64);
+    gpurt_submitted_t patient;
+    uint64_t ran = 0;
+
+    board_make(2);
+    asks.board = stays.board = board;
+    must(gpurt_executor_submit(rt, x, patient, &asks, 1, 0, NULL, &err));
+    must(gpurt_hostword_wait(rt, &board->xhere, 0, WAIT_NS, NULL, &err));
+    must(gpurt_executor_submit(rt, x, patient, &stays, 1, 0, &patient, &err));
+    CHECK_EQ(wait_of(x, patient, &ran), GPURT_OK);
+    CHECK_EQ(ran, 1);
+    must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    each_ran_once(1, 1);
+    executor_end(x);
+    board_free();
+}
+
 /* A tree of short tasks, spread over blocks: the counts by pair add up, and none is of one pair. */
 static void moves_are_counted(uint32_t count)
 {
@@ -289,6 +313,7 @@ int main(void)
     the_urgent_interrupt_a_body();
     a_long_body_gives_what_its_block_keeps();
     a_long_body_gives_its_batch();
+    the_urgent_go_to_all_blocks();
     moves_are_counted(CHECK_SANITIZED ? 4000 : 20000);
     must(gpurt_close(rt, &err));
     return 0;

@@ -31,14 +31,16 @@ typedef struct gpurt_worker {
     /* each lane's own: its task of the batch; GPURT_TASK_PENDING: its body is to run */
     gpurt_task_ended_t mine;
     bool tainted;
+    uint32_t looked; /* clock: its body asked what is due, or began */
     /* the leader's */
     uint32_t bodies;
     bool asks;        /* it takes orders of the host's before it pulls */
+    bool hurries;     /* its body was told of something more urgent: it pulls first */
+    uint32_t there;   /* levels of the device's rings of which only this warp was told */
     uint32_t command; /* of the host's, that the block has obeyed; of thread 0 */
     uint64_t began, since, useful, waiting, at_once; /* began: of the body */
     uint64_t taken;                                  /* clock: the batch was */
-    uint32_t looked, looked_far; /* clock: its body asked what is due, or began; and of the
-                                  * device's and the host's words */
+    uint32_t looked_far; /* clock: it looked at the device's and the host's words */
     /* bodies of one function that the block does not count yet */
     uint64_t kind_cycles, kind_longest;
     uint32_t kind_runs, kind;
@@ -298,14 +300,18 @@ GPURT_DEV void gpurt_batch_take(gpurt_worker_t *w, uint32_t index)
     }
 }
 
+/* Levels with tasks in the block's pockets, a bit each. The whole warp. */
+GPURT_DEV uint32_t gpurt_pockets_levels(const gpurt_executor_hall_t *hall)
+{
+    return gpurt_levels_of(
+        gpurt_pocket_count(&hall->ready[gpurt_lane() % GPURT_TASK_LEVELS]) != 0);
+}
+
 /* Levels with tasks that the block knows of, a bit each. The whole warp. */
 GPURT_DEV uint32_t gpurt_hall_levels(const gpurt_executor_hall_t *hall)
 {
-    uint32_t here = gpurt_levels_of(
-        gpurt_pocket_count(&hall->ready[gpurt_lane() % GPURT_TASK_LEVELS]) != 0);
-
     /* relaxed: hints */
-    return here |
+    return gpurt_pockets_levels(hall) |
            gpurt_shfl_u32(GPURT_FULL_MASK, gpurt_load_relaxed_near_u32(&hall->xlevels), 0);
 }
 
@@ -365,9 +371,9 @@ GPURT_DEV bool gpurt_batch_next(gpurt_worker_t *w)
     run->value = 0;
     run->status = GPURT_OK;
     run->parent = run->again = false;
+    w->looked = (uint32_t)gpurt_clock();
     if (gpurt_lane() == 0) { /* relaxed: the same warp reads it */
         w->began = gpurt_clock();
-        w->looked = (uint32_t)w->began;
         gpurt_store_relaxed_dev_u64(&w->warp->xat,
                                     gpurt_warp_word(w->began, &run->head, w->begun));
     }
@@ -422,6 +428,10 @@ GPURT_DEV void gpurt_worker_done(gpurt_worker_t *w)
         w->useful += took;
         w->bodies++;
         gpurt_hall_learn(w->run.hall, took);
+        if (w->there) { /* relaxed: a hint; it pulls next */
+            gpurt_or_relaxed_near_u32(&w->run.hall->xlevels, w->there);
+            w->there = 0;
+        }
         gpurt_worker_kind(w, took);
         if (w->bodies >= GPURT_WORKER_FLUSH || w->useful >= GPURT_WORKER_FLUSH_CYCLES)
             gpurt_worker_flush(w);

@@ -44,13 +44,27 @@ GPURT_DEV uint32_t gpurt_due_called(gpurt_worker_t *w)
     return gpurt_worker_meets(w) ? (uint32_t)GPURT_WORKER_MEETS : 0;
 }
 
+/* Whether the block knows of tasks that are more urgent than the body's. Those of the device's rings
+ * are told to one warp of the block, since that many tasks there seldom are. The whole warp. */
+GPURT_DEV bool gpurt_due_urgent(gpurt_worker_t *w)
+{
+    gpurt_executor_hall_t *hall = w->run.hall;
+    uint32_t urgent = (1u << w->run.head.level) - 1, there = 0;
+
+    if (gpurt_lane() == 0 && gpurt_load_relaxed_near_u32(&hall->xlevels) & urgent) {
+        there = gpurt_and_relaxed_near_u32(&hall->xlevels, ~urgent) & urgent;
+        w->there |= there; /* relaxed: hints */
+    }
+    return gpurt_shfl_u32(GPURT_FULL_MASK, there, 0) || gpurt_pockets_levels(hall) & urgent;
+}
+
 /* A look. Returns: whether something more urgent is ready, or the block's warps are to meet. */
 GPURT_DEVN bool gpurt_due_look(gpurt_worker_t *w)
 {
-    uint32_t urgent = (1u << w->run.head.level) - 1;
-    uint32_t what = gpurt_lane() == 0 ? gpurt_due_called(w) : 0;
+    uint32_t what;
 
-    what = gpurt_shfl_u32(GPURT_FULL_MASK, what, 0);
+    w->hurries = false; /* it did not end its run when it was told to */
+    what = gpurt_shfl_u32(GPURT_FULL_MASK, gpurt_lane() == 0 ? gpurt_due_called(w) : 0, 0);
     if (what & GPURT_WORKER_ASKS)
         w->asks = gpurt_orders_take(&w->run);
     if (what & GPURT_WORKER_LOOK)
@@ -59,21 +73,24 @@ GPURT_DEVN bool gpurt_due_look(gpurt_worker_t *w)
     w->looked = (uint32_t)gpurt_clock();
     if (what & (GPURT_WORKER_ASKS | GPURT_WORKER_LOOK))
         w->looked_far = w->looked;
-    return what & GPURT_WORKER_MEETS || gpurt_hall_levels(w->run.hall) & urgent;
+    w->hurries = gpurt_due_urgent(w);
+    return w->hurries || what & GPURT_WORKER_MEETS;
 }
 
 GPURT_STATIC_ASSERT(offsetof(gpurt_worker_t, run) == 0, "a body has its warp's run");
 
-/* Whether it is time for a look. The whole warp. */
+/* Whether it is time for a look, by the clock of any lane: a vote is cheaper than what one lane says.
+ * The whole warp. */
 GPURT_DEV bool gpurt_due_ask(gpurt_task_run_t *run)
 {
     gpurt_worker_t *w = (gpurt_worker_t *)(void *)run;
     bool is = (uint32_t)gpurt_clock() - w->looked > GPURT_DUE_CYCLES;
 
-    if (!gpurt_shfl_u32(GPURT_FULL_MASK, is, 0))
-        return false;
-    gpurt_cancel_point();
-    return gpurt_task_whole() && gpurt_due_look(w);
+    if (GPURT_UNLIKELY(gpurt_any(GPURT_FULL_MASK, is))) {
+        gpurt_cancel_point();
+        return gpurt_task_whole() && gpurt_due_look(w);
+    }
+    return false;
 }
 
 #endif

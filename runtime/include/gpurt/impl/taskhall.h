@@ -103,14 +103,18 @@ GPURT_DEV uint32_t gpurt_hall_most(const gpurt_executor_hall_t *hall)
     return most < GPURT_POCKET_NUMBERS ? most : (uint32_t)GPURT_POCKET_NUMBERS;
 }
 
-/* As gpurt_tasks_share, into a pocket as far as there is room. Returns: how many were put. */
+/* As gpurt_tasks_share, into a pocket as far as there is room. What is more urgent than what its
+ * maker runs is not kept: in the device's ring the first of all warps finds it that ends a body, or
+ * asks what is due. Returns: how many were put. */
 GPURT_DEV uint32_t gpurt_tasks_keep(const gpurt_task_run_t *run, uint32_t mask,
                                     uint32_t who, uint32_t level, uint32_t index)
 {
     gpurt_executor_hall_t *hall = run->hall;
-    uint32_t most = gpurt_is_leader(mask) ? gpurt_hall_most(hall) : 0;
-    uint32_t kept = gpurt_pocket_put(&hall->ready[level], mask, who, index, most);
+    uint32_t most = gpurt_is_leader(mask) ? gpurt_hall_most(hall) : 0, kept;
 
+    if (level < run->head.level && gpurt_grid_blocks() > 1)
+        return 0;
+    kept = gpurt_pocket_put(&hall->ready[level], mask, who, index, most);
     if (kept && gpurt_is_leader(mask))
         gpurt_hall_news(hall);
     return kept;

@@ -100,6 +100,10 @@ GPURT_DEV uint32_t gpurt_worker_called(gpurt_worker_t *w)
 
     if (gpurt_worker_meets(w))
         return what | GPURT_WORKER_MEETS;
+    if (w->hurries) {
+        w->hurries = false;
+        return what;
+    }
     if (gpurt_hall_due(hall)) {
         what |= GPURT_WORKER_LOOK;
         w->asks = w->asks || gpurt_host_look(w);
