@@ -211,14 +211,17 @@ GPURT_DEVN void gpurt_hall_give(const gpurt_task_run_t *run)
         gpurt_tasks_share(run, full, many, level, index);
 }
 
-/* Whether the device's words were not looked at for long: then the caller looks, and no other. */
+/* Whether the device's words were not looked at for long: then the caller looks, and no other. A look
+ * costs a warp some 2,000 cycles, and tells little new while no block is without work. */
 GPURT_DEV bool gpurt_hall_due(gpurt_executor_hall_t *hall)
 {
     uint32_t now = (uint32_t)gpurt_clock();
     uint32_t looked = gpurt_load_relaxed_near_u32(&hall->xlooked); /* relaxed: a time */
+    uint32_t pause = gpurt_load_relaxed_near_u32(&hall->xhungry)   /* relaxed: a hint */
+                         ? GPURT_HALL_LOOK_CYCLES
+                         : GPURT_HALL_CALM_CYCLES;
 
-    return now - looked > GPURT_HALL_LOOK_CYCLES &&
-           gpurt_cas_relaxed_near_u32(&hall->xlooked, &looked, now);
+    return now - looked > pause && gpurt_cas_relaxed_near_u32(&hall->xlooked, &looked, now);
 }
 
 /* The leader of a warp: what the block keeps and has ended, to those who count. */

@@ -21,7 +21,7 @@ enum {
     GPURT_TASK_LEVELS = 8, /* of priority, the most urgent first */
     GPURT_TASK_NORMAL = 3,
     GPURT_TASK_ORDERS = 1024, /* of the host, under way at a time */
-    GPURT_TASK_BATCH = 8,     /* tasks that a warp takes up at a time, if they are short */
+    GPURT_TASK_BATCH = 24,    /* tasks that a warp takes up at a time, if they are short */
     GPURT_TASK_PENDING = 1,   /* of a record: its task has not ended; no status is that */
     GPURT_TASK_KINDS =
         16, /* functions that are counted apart; those behind with the last */

@@ -33,6 +33,7 @@ enum {
 
 enum {
     GPURT_HALL_LOOK_CYCLES = 4000,   /* between two looks at the device's words */
+    GPURT_HALL_CALM_CYCLES = 16000,  /* the same while all blocks have work */
     GPURT_HALL_AHEAD_CYCLES = 16000, /* what a block keeps while others are without work */
     GPURT_HALL_PULL_CYCLES = 1000,   /* what it takes to come to a body, or so */
     GPURT_HALL_FAIR = 8,             /* pulls, of which one asks the ring first */
