@@ -16,6 +16,20 @@ GPURT_KERNEL(gpurt_channel_close_one, gpurt_channel_t, p)
                                     (uint32_t)gpurt_channel_close(p));
 }
 
+GPURT_KERNEL(gpurt_channel_room_one, struct gpurt_channel_room_args, p)
+{
+    gpurt_channel_words_t *w = p->channel.words;
+    uint32_t done = 0;
+    gpurt_status_t st;
+
+    if (gpurt_global_id() > 0)
+        return;
+    st = p->grants ? gpurt_channel_grant(&p->channel, p->n, &done)
+                   : gpurt_channel_resize(&p->channel, p->n);
+    gpurt_store_relaxed_dev_u32(&w->xdone, done); /* relaxed: as above */
+    gpurt_store_relaxed_dev_u32((uint32_t *)&w->desk.xanswer, (uint32_t)st);
+}
+
 GPURT_KERNEL(gpurt_broadcast_close_one, gpurt_broadcast_t, p)
 {
     if (gpurt_global_id() == 0) /* relaxed: as above */

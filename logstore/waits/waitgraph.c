@@ -56,6 +56,7 @@ static bool owner_counts(uint32_t reason, uint32_t at)
         return at >= 1 && at <= 3;
     case GPURT_WAIT_ROOM:
     case GPURT_WAIT_DONE:
+    case GPURT_WAIT_CREDIT:
         return at >= 4;
     default:
         return true;

@@ -18,15 +18,15 @@ typedef struct way {
 } way_t;
 
 static const way_t ways[] = {
-    {"ring", HANG_RING, 3, 1},   {"self", HANG_SELF, 1, 1},
-    {"queue", HANG_QUEUE, 2, 1}, {"barrier", HANG_BARRIER, 2, 32},
-    {"gone", HANG_GONE, 2, 1},   {"busy", HANG_BUSY, 2, 1},
-    {"went", HANG_WENT, 2, 1},   {"open", HANG_OPEN, 2, 1},
-    {"late", HANG_LATE, 3, 1},   {"noise", HANG_NOISE, 4, 1},
-    {"named", HANG_NAMED, 4, 1}, {"channels", HANG_CHANNELS, 2, 1},
-    {"full", HANG_FULL, 2, 1},   {"order", HANG_ORDER, 1, 1},
-    {"call", HANG_CALL, 1, 1},   {"listen", HANG_LISTEN, 1, 1},
-    {"not", HANG_NOT, 4, 1},
+    {"ring", HANG_RING, 3, 1},     {"self", HANG_SELF, 1, 1},
+    {"queue", HANG_QUEUE, 2, 1},   {"barrier", HANG_BARRIER, 2, 32},
+    {"gone", HANG_GONE, 2, 1},     {"busy", HANG_BUSY, 2, 1},
+    {"went", HANG_WENT, 2, 1},     {"open", HANG_OPEN, 2, 1},
+    {"late", HANG_LATE, 3, 1},     {"noise", HANG_NOISE, 4, 1},
+    {"named", HANG_NAMED, 4, 1},   {"channels", HANG_CHANNELS, 2, 1},
+    {"full", HANG_FULL, 2, 1},     {"order", HANG_ORDER, 1, 1},
+    {"call", HANG_CALL, 1, 1},     {"listen", HANG_LISTEN, 1, 1},
+    {"credit", HANG_CREDIT, 2, 1}, {"not", HANG_NOT, 4, 1},
 };
 
 static const way_t *way_of(const char *name)
@@ -100,6 +100,7 @@ int main(int argc, char **argv)
 {
     const way_t *way = argc > 1 ? way_of(argv[1]) : NULL;
     gpurt_launch_t launch = {.block = {1, 1, 1}};
+    const gpurt_channel_options_t granted = {.flags = GPURT_CHANNEL_GRANTED};
     gpurt_error_t err = {0};
     void *state;
     int status;
@@ -115,7 +116,8 @@ int main(int argc, char **argv)
     args.rounds = argc > 2 ? (uint32_t)atoi(argv[2]) : 2000;
     if (gpurt_open(NULL, &rt, &err) != GPURT_OK ||
         gpurt_mem_create(rt, sizeof *args.state, &state, &err) != GPURT_OK ||
-        gpurt_make_channel(rt, &args.left, NULL, &err) != GPURT_OK ||
+        gpurt_make_channel(rt, &args.left, way->way == HANG_CREDIT ? &granted : NULL,
+                           &err) != GPURT_OK ||
         gpurt_make_channel(rt, &args.right, NULL, &err) != GPURT_OK || !ends_make(&err) ||
         gpurt_fill(rt, GPURT_STREAM_DEFAULT, state, 0, sizeof *args.state, &err) !=
             GPURT_OK)

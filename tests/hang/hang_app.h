@@ -29,7 +29,8 @@ enum {
     HANG_NOISE,    /* as RING, and a block more that logs beside it */
     HANG_CHANNELS, /* block i is told by i + 1, and all wait to be told first */
     HANG_FULL,     /* a sender and a receiver wait, and nobody is to blame */
-    HANG_NAMED,    /* all name the same objects at once, and have their numbers behind it */
+    HANG_CREDIT, /* block 0 wants a credit of block 1, which wants a message of it first */
+    HANG_NAMED,  /* all name the same objects at once, and have their numbers behind it */
     HANG_ORDER,  /* the host awaits an order whose kernel waits until it receives answers */
     HANG_CALL,   /* a function of the host waits for what its caller would send */
     HANG_LISTEN, /* the host waits for what nobody sends, and nobody is to blame */

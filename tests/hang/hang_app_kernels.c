@@ -196,6 +196,22 @@ GPURT_DEV void hang_channels(const hang_words_t *mine, const hang_words_t *other
     (void)gpurt_send(other, &word);
 }
 
+GPURT_DEV void hang_credit(const struct hang_app_args *p, uint32_t block)
+{
+    uint32_t word = block, done = 0;
+
+    if (block == 0) {
+        gpurt_sender_begin(&p->left);
+        gpurt_sender_begin(&p->right);
+        (void)gpurt_send(&p->left, &word);
+        (void)gpurt_send(&p->right, &word);
+    } else {
+        gpurt_receiver_begin(&p->left);
+        (void)gpurt_receive(&p->right, &word);
+        (void)gpurt_grant(&p->left, 1, &done); /* too late */
+    }
+}
+
 /* So many answers as the order says, before it is done; none: a call of the host. */
 GPURT_DEV void hang_orders(const struct hang_app_args *p)
 {
@@ -243,6 +259,8 @@ GPURT_KERNEL(hang_app, struct hang_app_args, p)
             hang_channels(block ? &p->right : &p->left, block ? &p->left : &p->right);
         } else if (p->way == HANG_ORDER || p->way == HANG_CALL || p->way == HANG_LISTEN) {
             hang_orders(p);
+        } else if (p->way == HANG_CREDIT) {
+            hang_credit(p, block);
         } else if (p->way == HANG_FULL) {
             for (uint32_t i = 0; block == 0 && i < 3; i++)
                 (void)gpurt_send(&p->left, &i);

@@ -124,6 +124,7 @@ def check_ways(folder):
     for way, stuck, circles, words in (
             ("self", 1, 1, ['block 0 waits for lock "fork[0]" of block 0']),
             ("channels", 2, 1, ['data in channel "right" of block', 'data in channel "left" of block']),
+            ("credit", 2, 1, ['a credit of channel "left" of block 1', 'data in channel "right" of block 0']),
             ("queue", 2, 1, ['data in channel "jobs" of block 1', 'waits for lock "fork[0]" of block 0']),
             ("barrier", 2, 1, ['waits for the grid barrier of block 1', 'waits for lock "fork[0]" of block 0']),
             ("gone", 0, 0, ['block 1 waits for lock "fork[0]"']),

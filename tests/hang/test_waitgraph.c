@@ -136,6 +136,10 @@ static void check_any_of_several(void)
     expect(3, 1);
     waits[0].reason = GPURT_WAIT_ROOM; /* writers do not make room */
     expect(0, 0);
+    waits[0].reason = GPURT_WAIT_CREDIT; /* nor do they grant */
+    expect(0, 0);
+    held_by(0, 4, 1); /* a reader does, which is stuck */
+    expect(3, 1);
 
     reset(); /* readers of a lock: each must let go, so one that is stuck is enough */
     waits_for(0, 0, GPURT_WAIT_OWNER);

@@ -53,6 +53,7 @@ CHANNEL_LIST(two, channel_two_t, gpurt_)
 GPURT_DEVN int32_t channel_do(const struct channel_args *p, channel_step_t *s)
 {
     uint32_t half = 0;
+    int32_t answer;
 
     switch (s->what) {
     case CHANNEL_CLOSE:
@@ -62,6 +63,12 @@ GPURT_DEVN int32_t channel_do(const struct channel_args *p, channel_step_t *s)
     case CHANNEL_SEND_OTHER:
         return p->mode ? gpurt_channel_send(&p->channel, &s->value)
                        : gpurt_send(&p->two, &s->value);
+    case CHANNEL_GRANT:
+        answer = gpurt_grant(&p->two, (uint32_t)s->value, &half);
+        s->found = half;
+        return answer;
+    case CHANNEL_RESIZE:
+        return gpurt_resize(&p->two, (uint32_t)s->value);
     case CHANNEL_DEPTH:
         s->found = gpurt_channel_depth(&p->channel);
         return GPURT_OK;
@@ -179,6 +186,49 @@ GPURT_DEV uint32_t channel_lanes(const struct channel_args *p)
     return p->mode & CHANNEL_PART ? there & 0x6db6db6du : there;
 }
 
+GPURT_DEV bool channel_is_wide(const struct channel_args *p)
+{
+    return p->channel.capacity >= CHANNEL_WIDE;
+}
+
+/* A credit for each of n messages. In a narrow channel others may have promised the
+ * room. */
+GPURT_DEVN void channel_grants(const struct channel_args *p, uint32_t n)
+{
+    uint32_t done = 0;
+    int32_t answer;
+
+    if (!gpurt_channel_is_granted(&p->channel))
+        return;
+    answer = gpurt_channel_grant(&p->channel, n, &done);
+    if (answer != GPURT_E_CHANNEL_CLOSED && answer != (done == n ? GPURT_OK : GPURT_E_FULL))
+        channel_blame(&p->verdict->xanswers);
+    if (answer == GPURT_E_FULL && channel_is_wide(p))
+        channel_blame(&p->verdict->xanswers);
+}
+
+/* Lanes of a group wait for a message each before one of them grants: where there is no room for
+ * as many, one lane of a warp receives, and grants before. */
+GPURT_DEV bool channel_receives(const struct channel_args *p, uint32_t lanes)
+{
+    return !gpurt_channel_is_granted(&p->channel) || channel_is_wide(p) ||
+           gpurt_lane() == gpurt_ctz(lanes);
+}
+
+/* Some of the senders move the limit, once it is closed in vain. */
+GPURT_DEVN void channel_moves(const struct channel_args *p, uint64_t id)
+{
+    const gpurt_channel_t *c = &p->channel;
+    uint32_t limit = 1 + channel_pattern(id, 5) / 7 % c->capacity;
+    int32_t answer;
+
+    if (!(p->mode & CHANNEL_MOVES) || id % 5)
+        return;
+    answer = gpurt_channel_resize(c, limit);
+    if (answer != GPURT_OK && answer != GPURT_E_CHANNEL_CLOSED)
+        channel_blame(&p->verdict->xanswers);
+}
+
 /* One message, or up to three, each checked; a pair's have a type. */
 #define CHANNEL_RECEIVER(function, channel, kind, type, prefix)                 \
     GPURT_DEVN int32_t function(const struct channel_args *p, const channel *c) \
@@ -187,6 +237,8 @@ GPURT_DEV uint32_t channel_lanes(const struct channel_args *p)
         int32_t answer;                                                         \
         type m[3];                                                              \
                                                                                 \
+        if (!channel_is_wide(p))                                                \
+            channel_grants(p, p->mode &CHANNEL_MANY ? 3 : 1);                   \
         if (p->mode & CHANNEL_MANY) {                                           \
             answer = prefix##receive_many(c, m, 3, &done);                      \
         } else {                                                                \
@@ -195,6 +247,8 @@ GPURT_DEV uint32_t channel_lanes(const struct channel_args *p)
         }                                                                       \
         for (uint32_t i = 0; i < done; i++)                                     \
             channel_check(p, channel_read_##kind(&m[i]));                       \
+        if (channel_is_wide(p) && done)                                         \
+            channel_grants(p, done);                                            \
         return answer;                                                          \
     }
 
@@ -218,12 +272,13 @@ GPURT_DEV uint32_t channel_lanes(const struct channel_args *p)
         uint32_t lanes = channel_lanes(p);                                                     \
         int32_t answer = GPURT_OK;                                                             \
                                                                                                \
-        if (!(lanes >> gpurt_lane() & 1u))                                                     \
+        if (!(lanes >> gpurt_lane() & 1u) || !(sends || channel_receives(p, lanes)))           \
             return;                                                                            \
         if (sends && !both)                                                                    \
             (void)gpurt_defer(lanes, channel_sender_ends,                                      \
                               (uint64_t)(uintptr_t)p->verdict);                                \
         for (uint32_t i = 0; (sends || both) && i < p->each; i++) {                            \
+            channel_moves(p, first + i);                                                       \
             channel_send_##kind(p, first + i);                                                 \
             if (both)                                                                          \
                 answer = channel_receive_##kind(p, &p->channel);                               \
@@ -409,11 +464,11 @@ GPURT_DEVN void channel_half_end(const struct channel_args *p)
     if (p->mode == CHANNEL_HALF_CLOSE)
         gpurt_red_add_relaxed_dev_u64(&w->xtaken, -(uint64_t)GPURT_CHANNEL_CLOSING);
     else if (p->mode == CHANNEL_HALF_RECEIVE)
-        gpurt_channel_get(c, 1, true, gpurt_channel_draw(&w->xtaken, &w->xtaken_wraps, 1),
-                          &m, GPURT_CHANNEL_SHAPE_(&m));
-    else
-        gpurt_channel_put(c, 1, true, gpurt_channel_draw(&w->xsent, &w->xsent_wraps, 1), &m,
+        gpurt_channel_get(c, 1, true, gpurt_channel_draw_out(c, 1), &m,
                           GPURT_CHANNEL_SHAPE_(&m));
+    else
+        gpurt_channel_put(c, 1, true, gpurt_channel_draw(&w->xsent, &w->xsent_wraps, 1, 1),
+                          &m, GPURT_CHANNEL_SHAPE_(&m));
 }
 
 /* What another lane is told meanwhile. */
@@ -476,12 +531,29 @@ GPURT_DEV uint32_t channel_tick(channel_book_t *book, const gpurt_channel_t *c)
 CHANNEL_MOVES(any, gpurt_channel_t, gpurt_channel_)
 CHANNEL_MOVES(pair, channel_pipe_word_t, gpurt_)
 
+GPURT_DEV int32_t channel_move_grant(const gpurt_channel_t *c, channel_op_t *op)
+{
+    uint32_t done = 0;
+    int32_t answer;
+
+    op->value = 1 + op->value % 3;
+    answer = gpurt_channel_grant(c, op->value, &done);
+    op->value |= done << 8;
+    return answer;
+}
+
 GPURT_DEV int32_t channel_move(const gpurt_channel_t *c, channel_op_t *op, bool tries)
 {
     channel_pipe_word_t pair;
 
     if (op->what == CHANNEL_OP_CLOSE)
         return gpurt_channel_close(c);
+    if (op->what == CHANNEL_OP_GRANT)
+        return channel_move_grant(c, op);
+    if (op->what == CHANNEL_OP_RESIZE) {
+        op->value = 1 + op->value % c->capacity;
+        return gpurt_channel_resize(c, op->value);
+    }
     if (!gpurt_channel_is_pair(c))
         return channel_move_any(c, op, tries);
     pair.channel = *c;
@@ -495,6 +567,10 @@ GPURT_DEV uint32_t channel_choose(const gpurt_channel_t *c, uint32_t choice, uin
 
     if (choice == 31 && round > 4 && !(gpurt_channel_is_pair(c) && receives))
         return CHANNEL_OP_CLOSE;
+    if (gpurt_channel_is_granted(c) && choice % 4 == 3)
+        return CHANNEL_OP_GRANT;
+    if (gpurt_channel_is_resized(c) && choice % 8 == 5)
+        return CHANNEL_OP_RESIZE;
     return receives ? CHANNEL_OP_RECEIVE : CHANNEL_OP_SEND;
 }
 

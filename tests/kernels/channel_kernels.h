@@ -23,7 +23,9 @@ enum {
     CHANNEL_SEND_SHORT, /* a message of another size */
     CHANNEL_SEND_OTHER, /* into a pair as into any other, or the other way round */
     CHANNEL_SEND_MANY,  /* value: how many, from 1000 on; found: so many went */
-    CHANNEL_RECEIVE_MANY
+    CHANNEL_RECEIVE_MANY,
+    CHANNEL_GRANT, /* value: how many; found: so many were */
+    CHANNEL_RESIZE /* value: the limit */
 };
 
 typedef struct channel_step {
@@ -65,7 +67,10 @@ enum {
     CHANNEL_PART = 4,    /* some lanes of a warp only */
     CHANNEL_CANCELS = 8, /* some blocks are cancelled on the way */
     CHANNEL_MIXED = 16,  /* a warp's lanes send and receive by turns */
-    CHANNEL_LONE = 32    /* the channel is a pair */
+    CHANNEL_LONE = 32,   /* the channel is a pair */
+    CHANNEL_MOVES = 64,  /* senders change the limit on the way */
+    CHANNEL_WIDE =
+        128 /* slots: room enough for groups of receivers that grant afterwards */
 };
 
 struct channel_args {

@@ -8,7 +8,9 @@
 enum {
     CHANNEL_OP_SEND,
     CHANNEL_OP_RECEIVE,
-    CHANNEL_OP_CLOSE
+    CHANNEL_OP_CLOSE,
+    CHANNEL_OP_GRANT, /* value: asked for, and << 8 so many as were granted */
+    CHANNEL_OP_RESIZE /* value: the limit */
 };
 
 typedef struct channel_op {

@@ -37,6 +37,24 @@ static void oldest_run(uint32_t seed)
                   seed % 2, CHANNEL_PART, crowd, 1 + seed % 5);
 }
 
+/* The first message has a credit. */
+static void credit_is_told(char *report, size_t bytes)
+{
+    channel_step_t steps[2] = {{.what = CHANNEL_SEND}, {.what = CHANNEL_SEND}};
+    channel_stage_t s = {.launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}}};
+
+    s.args.channel = channel_made(4, 8, 0, GPURT_CHANNEL_GRANTED);
+    s.args.steps = (channel_step_t *)stage_zeros(sizeof steps);
+    s.args.step_count = 2;
+    OK(gpurt_copy(rt, 0, s.args.steps, steps, sizeof steps, &err));
+    OK(gpurt_launch(rt, &s.launch, channel_trace, &s.args, &err));
+    CHECK_EQ(gpurt_sync(rt, NULL), GPURT_E_LIVELOCK);
+    gpurt_report(rt, report, bytes);
+    CHECK_CONTAINS(report, "thread 0: waits for a credit of channel \"tested\", relaxed ");
+    OK(gpurt_channel_destroy(rt, &s.args.channel, &err));
+    CHECK_EQ(gpurt_mem_destroy(rt, s.args.steps), GPURT_OK);
+}
+
 /* A report of lanes that wait for each other names the channels and the lines. */
 static void knot_is_told(void)
 {
@@ -51,18 +69,41 @@ static void knot_is_told(void)
     CHECK_CONTAINS(report, "block 0 thread 0: waits for channel \"left\", relaxed ");
     CHECK_CONTAINS(report, "block 1 thread 0: waits for channel \"right\", relaxed ");
     CHECK_CONTAINS(report, "channel_kernels.c:");
+    credit_is_told(report, sizeof report);
     OK(gpurt_channel_destroy(rt, &args.left, &err));
     OK(gpurt_channel_destroy(rt, &args.right, &err));
 }
 
+/* Receivers grant, and senders move the limit. */
+static void room_run(uint32_t seed)
+{
+    uint32_t flags = seed % 3 == 0 ? GPURT_CHANNEL_GRANTED : GPURT_CHANNEL_RESIZED;
+
+    if (seed % 3 == 2)
+        flags |= GPURT_CHANNEL_GRANTED;
+    channel_storm(seed % CHANNEL_SIZES, 1u << seed / 2 % 4, seed / 5 % 3, flags,
+                  (seed % 3 ? CHANNEL_MOVES : 0) | (seed % 4 == 1 ? CHANNEL_CANCELS : 0),
+                  shape, 3);
+}
+
 int main(int argc, char **argv)
 {
+    static const uint32_t flags[] = {0,
+                                     GPURT_CHANNEL_RESIZED,
+                                     GPURT_CHANNEL_GRANTED,
+                                     0,
+                                     GPURT_CHANNEL_PAIR,
+                                     GPURT_CHANNEL_RESIZED,
+                                     GPURT_CHANNEL_GRANTED,
+                                     GPURT_CHANNEL_PAIR};
     seeds_t s;
 
     for (seeds_begin(&s, argc, argv, 200); seeds_next(&s, 3);) {
         if (s.seed == s.first && !CHECK_SANITIZED) /* what tells of it is not watched */
             knot_is_told();
-        channel_games(4, s.seed, s.seed % 8 < 4 ? 0 : GPURT_CHANNEL_PAIR);
+        channel_games(4, s.seed, flags[s.seed % 8]);
+        if (s.seed % 8 == 5)
+            room_run(s.seed / 8);
         if (s.seed % 4 == 0)
             storms_run(s.seed / 4);
         if (s.seed % 4 == 2)

@@ -63,6 +63,8 @@ GPURT_KERNEL(k, struct args, p)
     (void)gpurt_send_for(&p->orders, many, 1000);
     (void)gpurt_try_send(&p->orders, &many[1]);
     (void)gpurt_send_many(&p->orders, many, 2, &done);
+    if (gpurt_grant(&p->orders, 1, &done) != GPURT_E_INVALID || gpurt_resize(&p->orders, 8) != GPURT_OK)
+        *p->sum += 100000;
     (void)gpurt_channel_close(&p->orders.channel);
     if (gpurt_receive_for(&p->orders, &got, 1000) == GPURT_OK)
         *p->sum += got.item;
@@ -105,6 +107,7 @@ GPURT_KERNEL(k, struct args, p)
 int main(void)
 {
     gpurt_launch_t launch = {{1, 1, 1}, {32, 1, 1}, {0, 0, 0}, 0, false, 0};
+    const gpurt_channel_options_t resized = {.flags = GPURT_CHANNEL_RESIZED};
     gpurt_channel_status_t status;
     struct order order = {9, 10};
     gpurt_error_t err;
@@ -114,7 +117,7 @@ int main(void)
     gpurt_t *rt;
 
     args.sum = &sum;
-    if (gpurt_open(NULL, &rt, &err) || gpurt_make_channel(rt, &args.orders, NULL, &err) ||
+    if (gpurt_open(NULL, &rt, &err) || gpurt_make_channel(rt, &args.orders, &resized, &err) ||
         gpurt_make_broadcast(rt, &args.news, NULL, &err) || gpurt_heap_create(rt, NULL, &heap, &err) ||
         gpurt_make_unbounded(rt, &args.backlog, &heap, NULL, &err) ||
         gpurt_make_hostchannel(rt, &args.asks, NULL, &err) || gpurt_make_hostchannel(rt, &args.told, NULL, &err) ||

@@ -3,35 +3,12 @@
  * message is lost, doubled or torn, whatever the policy; blocks that are cancelled while they wait;
  * handles that are wrong; games whose histories are those of a queue. */
 #include "../kernels/channel_stage.h"
+#include "channel_trace.h"
 #include "stage_parts.h"
-#include "stage_trace.h"
 
 static const gpurt_launch_t storm_shape = {.grid = {4, 1, 1}, .block = {128, 1, 1}};
 
 /* ---- one call after the other --------------------------------------------------------- */
-
-static void trace_on(const gpurt_channel_t *c, const channel_step_t *steps, uint32_t count)
-{
-    channel_stage_t s = {0};
-
-    s.args.channel = s.args.two.channel = *c;
-    s.args.mode = c->flags & GPURT_CHANNEL_PAIR;
-    STAGE_TRACE(&s, channel_trace, steps, count);
-}
-#define TRACE(channel, ...)                                                    \
-    do {                                                                       \
-        static const channel_step_t steps_[] = {__VA_ARGS__};                  \
-                                                                               \
-        trace_on(channel, steps_, (uint32_t)(sizeof steps_ / sizeof *steps_)); \
-    } while (0)
-#define SENT(what, value, answer) \
-    {                             \
-        what, value, 0, answer    \
-    }
-#define GOT(what, found, answer) \
-    {                            \
-        what, 0, found, answer   \
-    }
 
 static void waits_and_answers_of(uint32_t flags)
 {
@@ -166,16 +143,6 @@ static void many_at_once(void)
 
 /* ---- what cannot be right -------------------------------------------------------------- */
 
-static void refused(gpurt_channel_options_t o, const char *text)
-{
-    gpurt_channel_t c;
-    gpurt_error_t e = {0};
-
-    CHECK_EQ(gpurt_channel_create(rt, &o, &c, &e), GPURT_E_INVALID);
-    CHECK_CONTAINS(e.text, text);
-    CHECK(!c.words);
-}
-
 static void bad_input_is_told(void)
 {
     gpurt_channel_t c = channel_made(2, 8, 0, 0), copy = c, none = {0};
@@ -190,7 +157,8 @@ static void bad_input_is_told(void)
     refused((gpurt_channel_options_t){.capacity = 4}, "messages of 0 bytes");
     refused((gpurt_channel_options_t){.capacity = 4, .bytes = 2 << 20}, "pointers");
     refused((gpurt_channel_options_t){.capacity = 4, .bytes = 8, .policy = 4}, "policy 4");
-    refused((gpurt_channel_options_t){.capacity = 4, .bytes = 8, .flags = 6}, "flags 0x6");
+    refused((gpurt_channel_options_t){.capacity = 4, .bytes = 8, .flags = 18},
+            "flags 0x12");
     refused((gpurt_channel_options_t){.capacity = 4,
                                       .bytes = 8,
                                       .policy = GPURT_CHANNEL_DROP_OLDEST,
@@ -333,18 +301,21 @@ static void who_waits_and_is_cancelled_lets_go(void)
 /* A lane in the middle of a call: what others are told must be true all the same. */
 static void halves_are_waited_for(void)
 {
-    for (uint32_t half = 0; half < CHANNEL_HALVES; half++) {
+    static const uint32_t flags[] = {0, GPURT_CHANNEL_GRANTED, GPURT_CHANNEL_RESIZED};
+
+    for (uint32_t i = 0; i < 3 * CHANNEL_HALVES; i++) {
+        uint32_t half = i % CHANNEL_HALVES;
         channel_stage_t s = {.launch = {.grid = {1, 1, 1}, .block = {64, 1, 1}}};
         channel_verdict_t v;
 
-        s.args.channel = channel_made(1, 8, 0, 0);
+        s.args.channel = channel_made(1, 8, 0, flags[i / CHANNEL_HALVES]);
         s.args.mode = half;
         s.args.verdict = (channel_verdict_t *)stage_zeros(sizeof v);
         if (half == CHANNEL_HALF_RECEIVE)
             TRACE(&s.args.channel, SENT(CHANNEL_SEND, 9, GPURT_OK));
         RUN(&s, channel_half);
         stage_read(&v, s.args.verdict, sizeof v);
-        CHECK_MSG(v.xanswers == 0, "half %u: another lane was told what was not so", half);
+        CHECK_MSG(v.xanswers == 0, "half %u: another lane was told what was not so", i);
         OK(gpurt_channel_destroy(rt, &s.args.channel, &err));
         CHECK_EQ(gpurt_mem_destroy(rt, s.args.verdict), GPURT_OK);
     }
@@ -430,7 +401,11 @@ static void the_judge_knows_a_queue(void)
 static void games_are_those_of_a_queue(void)
 {
     for (uint32_t seed = 1; seed <= 40; seed++)
-        channel_games(16, seed, seed % 2 ? 0 : GPURT_CHANNEL_PAIR);
+        channel_games(16, seed,
+                      seed % 4 == 0   ? GPURT_CHANNEL_GRANTED
+                      : seed % 4 == 2 ? GPURT_CHANNEL_RESIZED
+                      : seed % 8 == 1 ? 0
+                                      : GPURT_CHANNEL_PAIR);
 }
 
 static const stage_part_t parts[] = {

@@ -18,6 +18,8 @@ static gpurt_idtable_t channels = {.lock = GPURT_LOCK_INIT,
                                    .count = GPURT_CHANNELS};
 __attribute__((used)) static void (*const cpu_half)(const void *) =
     gpurt_cpu_gpurt_channel_close_one;
+__attribute__((used)) static void (*const cpu_room)(const void *) =
+    gpurt_cpu_gpurt_channel_room_one;
 
 /* ---- words and memory ------------------------------------------------------------------ */
 
@@ -64,12 +66,54 @@ GPURT_STATIC_ASSERT(offsetof(gpurt_channel_t, words) == 0,
 /* ---- life ---------------------------------------------------------------------------- */
 
 /* The first lap. */
-static void words_fill(gpurt_channel_words_t *w, uint32_t capacity)
+static void words_fill(gpurt_channel_words_t *w, const gpurt_channel_t *c, uint32_t limit,
+                       uint32_t credits)
 {
+    const uint32_t capacity = c->capacity;
+
     memset(w, 0, sizeof *w);
     w->xsent = gpurt_channel_word(capacity, 0);
-    w->xtaken = gpurt_channel_word(capacity, capacity);
+    w->xtaken = gpurt_channel_word(capacity, limit);
+    w->xlimit = limit;
+    if (gpurt_channel_is_granted(c)) {
+        w->xtaken = gpurt_channel_word(capacity, credits);
+        w->xgranted = gpurt_channel_word(capacity, limit - credits) +
+                      ((uint64_t)credits << GPURT_CHANNEL_CREDIT_BITS);
+    }
     w->out.next = w->out.limit = w->in.next = gpurt_channel_first(capacity);
+}
+
+/* Of a limit and of credits. */
+static gpurt_status_t room_check(const gpurt_channel_options_t *o, gpurt_error_t *err)
+{
+    const uint32_t granted = o->flags & GPURT_CHANNEL_GRANTED;
+    const uint32_t resized = o->flags & GPURT_CHANNEL_RESIZED;
+    const uint32_t limit = o->limit ? o->limit : o->capacity;
+
+    if ((granted || resized) && (o->flags & GPURT_CHANNEL_PAIR))
+        return REFUSE(
+            err, GPURT_E_INVALID,
+            "channel: the ends of a GPURT_CHANNEL_PAIR ask nobody for room: it is "
+            "neither GPURT_CHANNEL_GRANTED nor GPURT_CHANNEL_RESIZED");
+    if (granted && o->policy == GPURT_CHANNEL_DROP_OLDEST)
+        return REFUSE(err, GPURT_E_INVALID,
+                      "channel: GPURT_CHANNEL_DROP_OLDEST makes room, but no credit of a "
+                      "GPURT_CHANNEL_GRANTED one: take another policy");
+    if (resized && o->capacity > GPURT_CHANNEL_RESIZED_MOST)
+        return REFUSE(err, GPURT_E_INVALID,
+                      "channel: a GPURT_CHANNEL_RESIZED one has %d slots at most",
+                      GPURT_CHANNEL_RESIZED_MOST);
+    if (o->limit > o->capacity || (o->limit && !resized))
+        return REFUSE(err, GPURT_E_INVALID,
+                      "channel: a limit of %u: of a GPURT_CHANNEL_RESIZED one, 1 to its "
+                      "capacity of %u",
+                      o->limit, o->capacity);
+    if (o->credits > limit || (o->credits && !granted))
+        return REFUSE(err, GPURT_E_INVALID,
+                      "channel: %u credits: of a GPURT_CHANNEL_GRANTED one, 0 to its limit "
+                      "of %u",
+                      o->credits, limit);
+    return GPURT_OK;
 }
 
 static gpurt_status_t options_check(const gpurt_channel_options_t *o, gpurt_error_t *err)
@@ -91,13 +135,13 @@ static gpurt_status_t options_check(const gpurt_channel_options_t *o, gpurt_erro
                       o->policy);
     if (o->flags & ~(uint32_t)GPURT_CHANNEL_FLAGS)
         return REFUSE(err, GPURT_E_INVALID,
-                      "channel: flags 0x%x: GPURT_CHANNEL_ALONE and GPURT_CHANNEL_PAIR",
+                      "channel: flags 0x%x: GPURT_CHANNEL_ALONE, _PAIR, _GRANTED, _RESIZED",
                       o->flags);
     if ((o->flags & GPURT_CHANNEL_PAIR) && o->policy == GPURT_CHANNEL_DROP_OLDEST)
         return REFUSE(err, GPURT_E_INVALID,
                       "channel: GPURT_CHANNEL_DROP_OLDEST removes what the other end of a "
                       "GPURT_CHANNEL_PAIR receives: take another policy");
-    return GPURT_OK;
+    return room_check(o, err);
 }
 
 static gpurt_channel_t channel_shape(const gpurt_channel_options_t *o)
@@ -134,7 +178,7 @@ gpurt_status_t gpurt_channel_create(gpurt_t *rt, const gpurt_channel_options_t *
         return st;
     c.words = (gpurt_channel_words_t *)memory;
     c.slots = (char *)(c.words + 1);
-    words_fill(&words, c.capacity);
+    words_fill(&words, &c, o.limit ? o.limit : o.capacity, o.credits);
     return gpurt_channellife_begin(&life, rt, &c, &words, o.name, out, err);
 }
 
@@ -162,9 +206,10 @@ gpurt_status_t gpurt_channel_create_of(gpurt_t *rt, gpurt_channel_t *out, uint32
 gpurt_status_t gpurt_channel_destroy(gpurt_t *rt, gpurt_channel_t *channel,
                                      gpurt_error_t *err)
 {
+    static const gpurt_channel_t none;
     gpurt_channel_words_t words;
 
-    words_fill(&words, channel ? channel->capacity : 0);
+    words_fill(&words, channel ? channel : &none, channel ? channel->capacity : 0, 0);
     words.xtaken -= GPURT_CHANNEL_CLOSING;
     return gpurt_channellife_end(&life, rt, channel, &words, err);
 }
@@ -177,6 +222,50 @@ gpurt_status_t gpurt_channel_end(gpurt_t *rt, const gpurt_channel_t *channel,
     gpurt_channel_words_t words;
 
     return gpurt_channellife_close(&life, rt, channel, &words, err);
+}
+
+static gpurt_status_t room_order(gpurt_t *rt, const gpurt_channel_t *channel, uint32_t n,
+                                 bool grants, gpurt_channel_words_t *words,
+                                 gpurt_error_t *err)
+{
+    struct gpurt_channel_room_args args = {.n = n, .grants = grants};
+    gpurt_status_t st;
+
+    if (channel)
+        args.channel = *channel;
+    st = gpurt_channellife_order(&life, rt, channel, &gpurt_kernel_gpurt_channel_room_one,
+                                 &args, sizeof args, words, err);
+    return st == GPURT_OK ? (gpurt_status_t)words->desk.xanswer : st;
+}
+
+gpurt_status_t gpurt_channel_grant_more(gpurt_t *rt, const gpurt_channel_t *channel,
+                                        uint32_t n, uint32_t *done, gpurt_error_t *err)
+{
+    gpurt_channel_words_t words = {.desk.xanswer = GPURT_OK};
+    gpurt_status_t st = room_order(rt, channel, n, true, &words, err);
+
+    if (done)
+        *done = words.xdone;
+    if (st == GPURT_OK || words.desk.xanswer == GPURT_OK)
+        return st;
+    return REFUSE(err, st,
+                  "channel \"%.*s\" takes %u of %u credits: a GPURT_CHANNEL_GRANTED one "
+                  "that is open takes as many as it has room for",
+                  (int)sizeof words.desk.name, words.desk.name, words.xdone, n);
+}
+
+gpurt_status_t gpurt_channel_set_limit(gpurt_t *rt, const gpurt_channel_t *channel,
+                                       uint32_t limit, gpurt_error_t *err)
+{
+    gpurt_channel_words_t words = {.desk.xanswer = GPURT_OK};
+    gpurt_status_t st = room_order(rt, channel, limit, false, &words, err);
+
+    if (st == GPURT_OK || words.desk.xanswer == GPURT_OK)
+        return st;
+    return REFUSE(err, st,
+                  "channel \"%.*s\" takes no limit of %u: a GPURT_CHANNEL_RESIZED one that "
+                  "is open takes 1 to its %u slots",
+                  (int)sizeof words.desk.name, words.desk.name, limit, channel->capacity);
 }
 
 gpurt_status_t gpurt_channel_status(gpurt_t *rt, const gpurt_channel_t *channel,
@@ -201,5 +290,7 @@ gpurt_status_t gpurt_channel_status(gpurt_t *rt, const gpurt_channel_t *channel,
     out->timed_out = w.desk.xlate;
     out->sending = w.desk.xsending;
     out->receiving = w.desk.xreceiving;
+    out->limit = (uint32_t)w.xlimit;
+    out->credits = gpurt_channel_is_granted(channel) ? gpurt_channel_credits_left(&w) : 0;
     return GPURT_OK;
 }

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-static gpurt_lock_t close_lock = GPURT_LOCK_INIT; /* one answer for all who close */
+static gpurt_lock_t order_lock = GPURT_LOCK_INIT; /* one answer for all who ask */
 
 static void *words_of(const void *channel)
 {
@@ -48,8 +48,10 @@ static gpurt_status_t work_do(gpurt_t *rt, gpurt_channellife_work_t *work,
     return st;
 }
 
-static gpurt_status_t close_do(const gpurt_channellife_t *k, gpurt_t *rt,
-                               const void *channel, void *words, gpurt_error_t *err)
+static gpurt_status_t order_do(const gpurt_channellife_t *k, gpurt_t *rt,
+                               const void *channel, const gpurt_kernel_t *kernel,
+                               const void *args, size_t bytes, void *words,
+                               gpurt_error_t *err)
 {
     gpurt_launch_t launch = {.grid = {1, 1, 1}, .block = {GPURT_WARP_SIZE, 1, 1}};
     gpurt_status_t st = gpurt_stream_create(rt, &launch.stream, err);
@@ -57,7 +59,7 @@ static gpurt_status_t close_do(const gpurt_channellife_t *k, gpurt_t *rt,
     if (st != GPURT_OK)
         return st;
     gpurt_launch_from(__FILE__, __LINE__);
-    st = gpurt_launch_kernel(rt, &launch, k->close, channel, k->bytes, err);
+    st = gpurt_launch_kernel(rt, &launch, kernel, args, bytes, err);
     if (st == GPURT_OK)
         st = k->read(rt, launch.stream, channel, words, err);
     if (st == GPURT_OK)
@@ -137,18 +139,29 @@ gpurt_status_t gpurt_channellife_end(const gpurt_channellife_t *k, gpurt_t *rt,
 
 /* ---- while kernels use it ------------------------------------------------------------- */
 
-gpurt_status_t gpurt_channellife_close(const gpurt_channellife_t *k, gpurt_t *rt,
-                                       const void *channel, void *words, gpurt_error_t *err)
+gpurt_status_t gpurt_channellife_order(const gpurt_channellife_t *k, gpurt_t *rt,
+                                       const void *channel, const gpurt_kernel_t *kernel,
+                                       const void *args, size_t bytes, void *words,
+                                       gpurt_error_t *err)
 {
-    const gpurt_channel_desk_t *desk = desk_of(k, words);
     gpurt_status_t st = take(k, channel, err);
 
     if (st != GPURT_OK)
         return st;
-    gpurt_lock_take(&close_lock);
-    st = close_do(k, rt, channel, words, err);
-    gpurt_lock_give(&close_lock);
+    gpurt_lock_take(&order_lock);
+    st = order_do(k, rt, channel, kernel, args, bytes, words, err);
+    gpurt_lock_give(&order_lock);
     gpurt_id_drop(k->table, id_of(k, channel));
+    return st;
+}
+
+gpurt_status_t gpurt_channellife_close(const gpurt_channellife_t *k, gpurt_t *rt,
+                                       const void *channel, void *words, gpurt_error_t *err)
+{
+    const gpurt_channel_desk_t *desk = desk_of(k, words);
+    gpurt_status_t st =
+        gpurt_channellife_order(k, rt, channel, k->close, channel, k->bytes, words, err);
+
     if (st == GPURT_OK && desk->xanswer != GPURT_OK)
         return REFUSE(err, desk->xanswer, "%s \"%.*s\" was closed before", k->table->what,
                       (int)sizeof desk->name, desk->name);

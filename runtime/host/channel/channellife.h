@@ -45,6 +45,12 @@ gpurt_status_t gpurt_channellife_end(const gpurt_channellife_t *k, gpurt_t *rt,
 gpurt_status_t gpurt_channellife_close(const gpurt_channellife_t *k, gpurt_t *rt,
                                        const void *channel, void *words,
                                        gpurt_error_t *err);
+/* What `kernel` does where the words are, which answers on the desk: others that ask so wait for
+ * it. args: of it, with the description. */
+gpurt_status_t gpurt_channellife_order(const gpurt_channellife_t *k, gpurt_t *rt,
+                                       const void *channel, const gpurt_kernel_t *kernel,
+                                       const void *args, size_t bytes, void *words,
+                                       gpurt_error_t *err);
 /* Its words as of now. out, of `bytes`: cleared first. */
 gpurt_status_t gpurt_channellife_ask(const gpurt_channellife_t *k, gpurt_t *rt,
                                      const void *channel, void *words, void *out,

@@ -12,6 +12,8 @@ enum {
     TRAFFIC,
     SENDING = TRAFFIC + GPURT_TRAFFIC_FIELDS,
     RECEIVING,
+    SLOTS,
+    CREDITS,
     FIELDS
 };
 static const gpurt_field_t fields[FIELDS] = {
@@ -22,6 +24,8 @@ static const gpurt_field_t fields[FIELDS] = {
     GPURT_TRAFFIC(TRAFFIC, .of = "capacity"),
     [SENDING] = GPURT_FIELD("senders_waiting", GAUGE),
     [RECEIVING] = GPURT_FIELD("receivers_waiting", GAUGE),
+    [SLOTS] = GPURT_FIELD("slots", LIMIT),
+    [CREDITS] = GPURT_FIELD("credits", GAUGE),
 };
 
 static bool channel_look(gpurt_viewer_t *v, const void *object, bool due, uint64_t *values)
@@ -37,10 +41,13 @@ static bool channel_look(gpurt_viewer_t *v, const void *object, bool due, uint64
     values[NAME] = gpurt_traffic_name(v, &w.desk);
     values[STATE] = w.desk.xstate;
     values[POLICY] = c->policy;
-    values[CAPACITY] = c->capacity;
+    values[CAPACITY] = (uint32_t)w.xlimit;
     gpurt_traffic_look(values + TRAFFIC, c->bytes, &n, &w.desk);
     values[SENDING] = w.desk.xsending;
     values[RECEIVING] = w.desk.xreceiving;
+    values[SLOTS] = c->capacity;
+    values[CREDITS] =
+        gpurt_channel_is_granted(c) ? gpurt_channel_credits_left(&w) : GPURT_VALUE_UNKNOWN;
     return true;
 }
 

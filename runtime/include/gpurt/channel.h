@@ -22,6 +22,8 @@
  *   gpurt_receive_first_for(cs, n, m, &which, ns)      0: never waits
  *   gpurt_channel_close(c)      nothing can be sent any more; what is in it can be received
  *   gpurt_channel_depth(c)      messages in it at this moment
+ *   gpurt_grant(c, n, &done)    of GPURT_CHANNEL_GRANTED: n messages more may be sent
+ *   gpurt_resize(c, n)          of GPURT_CHANNEL_RESIZED: n messages at most from now on
  *   gpurt_sender_begin(c), gpurt_sender_end(c), gpurt_receiver_begin(c), gpurt_receiver_end(c)
  *                               who has an end of it, for reports of hangs (waits.h): a store each
  *
@@ -29,7 +31,7 @@
  * of messages whose type nobody checks: then gpurt_channel_send(c, m) and so on, likewise.
  *
  *   GPURT_OK                  sent, received
- *   GPURT_E_FULL, _EMPTY      of try, and of the policy FAIL
+ *   GPURT_E_FULL, _EMPTY      of try, and of the policy FAIL; full: or no credit
  *   GPURT_E_DROPPED           of the policy DROP_NEWEST: the message is gone, and counted
  *   GPURT_E_CHANNEL_CLOSED    of a send: closed. Of a receive: closed and nothing is left
  *   GPURT_E_TIMEOUT
@@ -139,6 +141,8 @@ template <class T> struct gpurt_bare_message<const T> {
     } while (0)
 #define gpurt_sender_begin(c)   GPURT_CHANNEL_END_(c, GPURT_HOLD_SENDER, "is a sender")
 #define gpurt_receiver_begin(c) GPURT_CHANNEL_END_(c, GPURT_HOLD_RECEIVER, "is a receiver")
+#define gpurt_grant(c, n, done) gpurt_channel_grant(&(c)->channel, n, done)
+#define gpurt_resize(c, n)      gpurt_channel_resize(&(c)->channel, n)
 #define gpurt_sender_end(c)     gpurt_channel_leave(&(c)->channel, GPURT_HOLD_SENDER)
 #define gpurt_receiver_end(c)   gpurt_channel_leave(&(c)->channel, GPURT_HOLD_RECEIVER)
 

@@ -29,9 +29,11 @@ typedef struct gpurt_channel_options {
     uint32_t capacity; /* messages: a power of two, GPURT_CHANNEL_CAPACITY_MOST at most */
     uint32_t bytes;    /* of a message, GPURT_CHANNEL_BYTES_MOST at most */
     uint32_t policy;   /* gpurt_channel_policy_t; block */
-    uint32_t flags;    /* GPURT_CHANNEL_ALONE, GPURT_CHANNEL_PAIR */
+    uint32_t flags;    /* GPURT_CHANNEL_ALONE, GPURT_CHANNEL_PAIR ... */
     const char *name;  /* what the log, gpurt-top and reports call it; copied. NULL: its
                              number */
+    uint32_t limit;    /* messages at first, of GPURT_CHANNEL_RESIZED; 0: its capacity */
+    uint32_t credits;  /* that senders have at first, of GPURT_CHANNEL_GRANTED */
 } gpurt_channel_options_t;
 
 /* While kernels send and receive, its parts are of different moments. */
@@ -43,6 +45,8 @@ typedef struct gpurt_channel_status {
     uint64_t dropped_newest, dropped_oldest; /* of counts.dropped */
     uint64_t refused, cancelled, timed_out;  /* lanes' calls that were told so */
     uint32_t sending, receiving;             /* lanes that wait at this moment */
+    uint32_t limit;   /* messages that it holds at most, as it is now */
+    uint32_t credits; /* of GPURT_CHANNEL_GRANTED: that senders have left */
 } gpurt_channel_status_t;
 
 GPURT_BEGIN_DECLS
@@ -57,6 +61,13 @@ gpurt_status_t gpurt_channel_end(gpurt_t *rt, const gpurt_channel_t *channel,
 
 gpurt_status_t gpurt_channel_status(gpurt_t *rt, const gpurt_channel_t *channel,
                                     gpurt_channel_status_t *out, gpurt_error_t *err);
+
+/* As gpurt_channel_grant and gpurt_channel_resize of kernels (impl/channelcredit.h), which may run.
+ * done: NULL, or so many were granted. */
+gpurt_status_t gpurt_channel_grant_more(gpurt_t *rt, const gpurt_channel_t *channel,
+                                        uint32_t n, uint32_t *done, gpurt_error_t *err);
+gpurt_status_t gpurt_channel_set_limit(gpurt_t *rt, const gpurt_channel_t *channel,
+                                       uint32_t limit, gpurt_error_t *err);
 
 /* Messages that are left are gone. Context: no kernel uses it. NULL and a description of zeros:
  * nothing. When it is refused (GPURT_E_HANDLE: destroyed before, or another device's)

@@ -30,6 +30,8 @@ static void add_object(gpurt_text_t *out, const gpurt_waits_t *w, const gpurt_wa
         gpurt_text_printf(out, "data in ");
     else if (wait->reason == GPURT_WAIT_ROOM)
         gpurt_text_printf(out, "room in ");
+    else if (wait->reason == GPURT_WAIT_CREDIT)
+        gpurt_text_printf(out, "a credit of ");
     if (wait->number == GPURT_WAITABLE_GRID) {
         gpurt_text_printf(out, "the grid barrier");
     } else if (wait->number == GPURT_WAITABLE_BLOCK) {
@@ -170,12 +172,13 @@ static void print_blocker(void *context, uint32_t j, const gpurt_wait_owner_t *o
         return; /* a barrier names one that it misses */
     panic_line_begin(&line, b->style);
     gpurt_text_printf(&line.text, "      %s ",
-                      !o                                ? "which misses"
-                      : wait->reason == GPURT_WAIT_ALL  ? "which misses"
-                      : wait->reason == GPURT_WAIT_DATA ? "filled by"
-                      : wait->reason == GPURT_WAIT_ROOM ? "emptied by"
-                      : wait->reason == GPURT_WAIT_DONE ? "acknowledged by"
-                                                        : "held by");
+                      !o                                  ? "which misses"
+                      : wait->reason == GPURT_WAIT_ALL    ? "which misses"
+                      : wait->reason == GPURT_WAIT_DATA   ? "filled by"
+                      : wait->reason == GPURT_WAIT_ROOM   ? "emptied by"
+                      : wait->reason == GPURT_WAIT_DONE   ? "acknowledged by"
+                      : wait->reason == GPURT_WAIT_CREDIT ? "granted by"
+                                                          : "held by");
     if (o && gpurt_wait_owner_is_thread(o))
         gpurt_text_printf(&line.text, "host thread %u", o->block);
     else if (o)

@@ -20,6 +20,7 @@
 #include <gpurt/block.h>
 #include <gpurt/clock.h>
 #include <gpurt/ids.h>
+#include <gpurt/impl/channelcredit.h>
 #include <gpurt/impl/channelmap.h>
 #include <gpurt/impl/channelpair.h>
 #include <gpurt/impl/channelslot.h>
@@ -46,29 +47,44 @@ GPURT_DEV uint32_t gpurt_channel_claim(uint64_t *word, uint32_t n)
     return got;
 }
 
-/* Draws n tickets, and hands n credits to the other side. */
-GPURT_DEV uint64_t gpurt_channel_draw(uint64_t *word, uint64_t *wraps, uint32_t n)
+/* Draws n tickets, and hands so many credits to the other side. */
+GPURT_DEV uint64_t gpurt_channel_draw(uint64_t *word, uint64_t *wraps, uint32_t n,
+                                      uint32_t credits)
 {
     uint64_t first = gpurt_channel_tickets(
         gpurt_add_relaxed_far_u64(word, ((uint64_t)n << GPURT_CHANNEL_CREDIT_BITS) +
-                                            n)); /* relaxed: CH4.rel; turns order */
+                                            credits)); /* relaxed: CH4.rel; turns order */
 
     if (GPURT_UNLIKELY(first + n >= GPURT_CHANNEL_TICKETS)) /* relaxed: a statistic */
         gpurt_red_add_relaxed_dev_u64(wraps, 1);
     return first;
 }
 
-/* For a group: n are wanted. Each of its lanes is told. */
-GPURT_DEV gpurt_channel_tickets_t gpurt_channel_take(uint32_t group, uint64_t *credits,
-                                                     uint64_t *tickets, uint64_t *wraps,
-                                                     uint32_t n)
+/* The same for receivers. Where they grant credits, those are room that nobody was promised. */
+GPURT_DEV uint64_t gpurt_channel_draw_out(const gpurt_channel_t *c, uint32_t n)
 {
+    gpurt_channel_words_t *w = c->words;
+    const bool keeps = gpurt_channel_is_granted(c);
+    uint64_t first = gpurt_channel_draw(&w->xtaken, &w->xtaken_wraps, n, keeps ? 0 : n);
+
+    if (GPURT_UNLIKELY(keeps)) /* relaxed: a credit says how many */
+        gpurt_red_add_relaxed_dev_u64(&w->xgranted, n);
+    return first;
+}
+
+/* For a group: n are wanted. Each of its lanes is told. sends: a literal of the caller */
+GPURT_DEV gpurt_channel_tickets_t gpurt_channel_take(const gpurt_channel_t *c,
+                                                     uint32_t group, uint32_t n, bool sends)
+{
+    gpurt_channel_words_t *w = c->words;
     gpurt_channel_tickets_t t = {0, 0};
 
     if (gpurt_is_leader(group)) {
-        t.count = gpurt_channel_claim(credits, n);
+        t.count = gpurt_channel_claim(sends ? &w->xtaken : &w->xsent, n);
         if (t.count)
-            t.first = gpurt_channel_draw(tickets, wraps, t.count);
+            t.first = sends
+                          ? gpurt_channel_draw(&w->xsent, &w->xsent_wraps, t.count, t.count)
+                          : gpurt_channel_draw_out(c, t.count);
     }
     t.count = gpurt_channel_led_u32(group, t.count);
     t.first = gpurt_channel_led_u64(group, t.first);
@@ -164,13 +180,16 @@ GPURT_DEV gpurt_channel_wait_t gpurt_channel_wait_of(gpurt_channel_call_t *call,
 
     if (sends)
         w.word = &words->xtaken;
+    if (sends && gpurt_channel_is_granted(call->c))
+        w.sends = GPURT_CHANNEL_FOR_CREDIT;
     if (gpurt_channel_is_pair(call->c))
         w.word = NULL;
     return w;
 }
 
 /* One lane looks for a group of senders without credits, n messages of `lanes` lanes. The
- * senders' word comes first: receivers that draw afterwards make it less full, not more. */
+ * senders' word comes first: receivers that draw afterwards make it less full, not more, and so
+ * do grants. */
 GPURT_DEVN int32_t gpurt_channel_await_room(gpurt_channel_call_t *call, uint32_t lanes,
                                             uint32_t n)
 {
@@ -179,6 +198,7 @@ GPURT_DEVN int32_t gpurt_channel_await_room(gpurt_channel_call_t *call, uint32_t
     int32_t answer;
 
     do {
+        uint64_t limit = gpurt_channel_limit_first(c);
         uint64_t sent = gpurt_load_acquire_dev_u64(&c->words->xsent);   /* CH4.acq */
         uint64_t taken = gpurt_load_acquire_dev_u64(&c->words->xtaken); /* CH3.acq */
 
@@ -188,7 +208,7 @@ GPURT_DEVN int32_t gpurt_channel_await_room(gpurt_channel_call_t *call, uint32_t
             answer = gpurt_channel_gone(&c->words->desk, c->id);
         } else if (gpurt_channel_room(c, sent, taken) > 0) {
             answer = GPURT_CHANNEL_GO;
-        } else if (gpurt_channel_between(sent, taken) >= c->capacity) {
+        } else if (gpurt_channel_is_full(c, sent, taken, limit)) {
             answer = gpurt_channel_full(c, &w, n, sent);
         } else { /* a credit is on its way */
             gpurt_channel_wait_pause(&w);
@@ -211,12 +231,13 @@ GPURT_DEVN int32_t gpurt_channel_await_data(gpurt_channel_call_t *call, uint32_t
     do {
         uint64_t taken = gpurt_load_acquire_dev_u64(&c->words->xtaken); /* CH3.acq */
         uint64_t sent = gpurt_load_acquire_dev_u64(&c->words->xsent);   /* CH4.acq */
-        int32_t room = gpurt_channel_credits(taken);
+        int64_t room = gpurt_channel_credits(taken);
+        int64_t all = (int64_t)gpurt_channel_all_credits(c, sent);
         bool empty = gpurt_channel_between(sent, taken) == 0;
 
         if (gpurt_channel_has_some(c, sent, taken)) {
             answer = GPURT_CHANNEL_GO;
-        } else if (empty && room + GPURT_CHANNEL_CLOSING == (int32_t)c->capacity) {
+        } else if (empty && room + GPURT_CHANNEL_CLOSING == all) {
             answer = gpurt_channel_gone(&c->words->desk, c->id);
         } else if (empty && room >= GPURT_CHANNEL_CLOSED_BELOW) {
             answer = call->ns ? gpurt_channel_wait_pass(&w) : GPURT_E_EMPTY;
@@ -269,8 +290,7 @@ GPURT_DEVN void gpurt_channel_make_room(const gpurt_channel_t *c, uint32_t group
     uint32_t lanes = gpurt_popc(group), rank = gpurt_popc(group & gpurt_lanes_below());
     gpurt_channel_tickets_t t;
 
-    t = gpurt_channel_take(group, &w->xsent, &w->xtaken, &w->xtaken_wraps,
-                           n < lanes ? n : lanes);
+    t = gpurt_channel_take(c, group, n < lanes ? n : lanes, false);
     if (gpurt_is_leader(group) && t.count) /* relaxed: a statistic */
         gpurt_red_add_relaxed_dev_u64(&w->xdropped_old, t.count);
     gpurt_channel_get(c, group, rank < t.count, t.first + rank, NULL, c->bytes);
@@ -386,7 +406,6 @@ GPURT_DEV gpurt_status_t gpurt_channel_run(gpurt_channel_call_t *call, const voi
                                            uint32_t *done, bool single, bool sends)
 {
     const gpurt_channel_t *c = call->c;
-    gpurt_channel_words_t *w = c->words;
     const uint32_t bytes = GPURT_CHANNEL_SHAPE_BYTES_(shape);
     int32_t answer = gpurt_channel_refused(c, shape, count);
     uint32_t group, all, below, left = count;
@@ -404,10 +423,7 @@ GPURT_DEV gpurt_status_t gpurt_channel_run(gpurt_channel_call_t *call, const voi
 
         below = gpurt_channel_rank(group, left, single, &all);
         if (!looks)
-            t = sends
-                    ? gpurt_channel_take(group, &w->xtaken, &w->xsent, &w->xsent_wraps, all)
-                    : gpurt_channel_take(group, &w->xsent, &w->xtaken, &w->xtaken_wraps,
-                                         all);
+            t = gpurt_channel_take(c, group, all, sends);
         mine = gpurt_channel_share(t.count, below, left);
         for (uint32_t i = 0; single ? i < 1 : gpurt_channel_votes(group, i < mine); i++) {
             uint64_t ticket = t.first + below + i;

@@ -12,6 +12,9 @@
  * Who has a ticket has a slot: ticket modulo capacity. The slot's turn says whose it is: twice
  * the lap for the sender of that lap, one more for its receiver.
  *
+ * Where receivers grant credits (GPURT_CHANNEL_GRANTED) a third word has the grants as tickets, and as
+ * credits the room that nobody was promised.
+ *
  * The ends of a pair (GPURT_CHANNEL_PAIR) draw from a line of their own, and tell in the words how
  * far they are: nobody needs credits. */
 #ifndef GPURT_CHANNELMAP_H
@@ -33,7 +36,9 @@ enum {
     GPURT_CHANNEL_ALONE = 1, /* a message is all that is handed over: what the sender wrote
                               * elsewhere before need not be seen by the receiver */
     GPURT_CHANNEL_PAIR = 2,  /* one lane sends at a time, and closes; one receives */
-    GPURT_CHANNEL_FLAGS = 3
+    GPURT_CHANNEL_GRANTED = 4, /* senders need credits, which receivers grant */
+    GPURT_CHANNEL_RESIZED = 8, /* its limit may change: up to its slots */
+    GPURT_CHANNEL_FLAGS = 15
 };
 
 enum {
@@ -49,6 +54,9 @@ enum {
     GPURT_CHANNEL_CLOSING = 1 << 26,         /* credits that a close takes */
     GPURT_CHANNEL_CLOSED_BELOW = -(1 << 25), /* fewer credits: it was closed */
     GPURT_CHANNEL_CAPACITY_MOST = 1 << 24,
+    GPURT_CHANNEL_RESIZED_MOST = 1
+                                 << 23, /* slots of one whose limit may change: what a lower
+                                           * one takes is short, too */
     GPURT_CHANNEL_MANY_MOST =
         64,                    /* messages a lane asks for at once; with all lanes of a GPU
                                    * short of credits, a word stays above CLOSED_BELOW */
@@ -60,6 +68,9 @@ enum {
     GPURT_CHANNEL_NAME_BYTES = 48
 };
 #define GPURT_CHANNEL_TICKETS (1ull << GPURT_CHANNEL_TICKET_BITS)
+/* The word of the limit: messages, a lane that changes it, how often it was changed. */
+#define GPURT_CHANNEL_LIMIT_BUSY   (1ull << 32)
+#define GPURT_CHANNEL_LIMIT_CHANGE (1ull << 33)
 
 /* An end of a pair: plain memory, in the cache of who uses it. Written by: the lane that has it. */
 typedef struct GPURT_ALIGN(128) gpurt_channel_end {
@@ -81,7 +92,7 @@ typedef struct gpurt_channel_desk {
 } gpurt_channel_desk_t;
 
 /* In device memory, at multiples of 256. Owner: the host, which keeps it for some time after the
- * channel's end. The two words are 256 bytes apart: nearer ones share a part of the cache, which
+ * channel's end. The three words are 256 bytes apart: nearer ones share a part of the cache, which
  * does their additions one after the other (bench_channel, apart_*). */
 typedef struct GPURT_ALIGN(128) gpurt_channel_words {
     uint64_t xsent; /* written by: lanes that send, and that receive */
@@ -92,11 +103,17 @@ typedef struct GPURT_ALIGN(128) gpurt_channel_words {
     gpurt_channel_desk_t desk;
     uint64_t
         GPURT_ALIGN(128) xtaken; /* written by: lanes that receive, that send, that close */
-    uint64_t unused2[15];
+    uint64_t unused2[31];
+    uint64_t
+        xgranted;    /* written by: lanes that receive, that grant, that change the limit */
+    uint64_t xlimit; /* written by: lanes that change it */
+    uint32_t xdone;  /* of the host's last grant; written by: its kernel */
+    uint32_t unused3[27];
     gpurt_channel_end_t out, in; /* of a pair; who watches does not read them */
 } gpurt_channel_words_t;
-GPURT_STATIC_ASSERT(sizeof(gpurt_channel_words_t) == 640, "five lines");
+GPURT_STATIC_ASSERT(sizeof(gpurt_channel_words_t) == 896, "seven lines");
 GPURT_STATIC_ASSERT(offsetof(gpurt_channel_words_t, xtaken) == 256, "as above");
+GPURT_STATIC_ASSERT(offsetof(gpurt_channel_words_t, xgranted) == 512, "as above");
 #define GPURT_CHANNEL_WATCHED_BYTES offsetof(gpurt_channel_words_t, out)
 
 /* A channel as kernels see it: put it into a kernel's arguments. Owner: who made it. Never
@@ -150,6 +167,14 @@ GPURT_HD bool gpurt_channel_is_pair(const gpurt_channel_t *c)
 {
     return c->flags & GPURT_CHANNEL_PAIR;
 }
+GPURT_HD bool gpurt_channel_is_granted(const gpurt_channel_t *c)
+{
+    return c->flags & GPURT_CHANNEL_GRANTED;
+}
+GPURT_HD bool gpurt_channel_is_resized(const gpurt_channel_t *c)
+{
+    return c->flags & GPURT_CHANNEL_RESIZED;
+}
 
 /* ---- the two words ------------------------------------------------------------------- */
 
@@ -196,6 +221,12 @@ GPURT_HD uint32_t gpurt_channel_turn(const gpurt_channel_t *c, uint64_t ticket)
 typedef struct gpurt_channel_counts {
     uint64_t sent, received, dropped, depth; /* sent = received + dropped + depth */
 } gpurt_channel_counts_t;
+
+/* Credits that senders have left, when nobody is at work. */
+GPURT_HD uint32_t gpurt_channel_credits_left(const gpurt_channel_words_t *w)
+{
+    return (uint32_t)gpurt_channel_between(w->xgranted, w->xsent);
+}
 
 /* All of one side since the begin. */
 GPURT_HD uint64_t gpurt_channel_drawn(uint32_t capacity, uint64_t word, uint64_t wraps)

@@ -19,6 +19,13 @@ enum {
     GPURT_CHANNEL_GO = 3 /* again, and there are credits */
 };
 
+/* What a lane waits for. */
+enum {
+    GPURT_CHANNEL_FOR_DATA = 0,
+    GPURT_CHANNEL_FOR_ROOM = 1,  /* it sends */
+    GPURT_CHANNEL_FOR_CREDIT = 2 /* it sends, and a receiver must grant it */
+};
+
 enum {
     GPURT_CHANNEL_GLANCES = 32,    /* at one word, before others are told: 10 us on a GPU */
     GPURT_CHANNEL_POLLS = 4,       /* of one word, between two looks at both */
@@ -34,7 +41,8 @@ typedef struct gpurt_channel_wait {
     const char *here;     /* its line, for reports of the CPU back end */
     const uint64_t *word; /* whose credits it waits for; NULL: it looks by itself */
     uint32_t lanes, passes;
-    bool sends, told;
+    uint8_t sends; /* GPURT_CHANNEL_FOR_DATA ... */
+    bool told;
 } gpurt_channel_wait_t;
 
 GPURT_DEV uint32_t *gpurt_channel_wait_count(const gpurt_channel_wait_t *w)
@@ -49,7 +57,10 @@ GPURT_DEV void gpurt_channel_wait_begin(gpurt_channel_wait_t *w)
                                   w->lanes); /* relaxed: a statistic */
     gpurt_waitable_name(&w->desk->waitable, GPURT_WAITABLE_CHANNEL, w->desk->name,
                         GPURT_WAITABLE_SINGLE);
-    gpurt_wait_begin(&w->desk->waitable, w->sends ? GPURT_WAIT_ROOM : GPURT_WAIT_DATA,
+    gpurt_wait_begin(&w->desk->waitable,
+                     w->sends == GPURT_CHANNEL_FOR_CREDIT ? GPURT_WAIT_CREDIT
+                     : w->sends                           ? GPURT_WAIT_ROOM
+                                                          : GPURT_WAIT_DATA,
                      w->place);
 }
 
@@ -65,7 +76,9 @@ GPURT_DEV void gpurt_channel_wait_end(gpurt_channel_wait_t *w)
 /* A wait gets longer by a part of itself, and leaves the word's line to those who get on. */
 GPURT_DEV void gpurt_channel_wait_pause(gpurt_channel_wait_t *w)
 {
-    gpurt_pause_for(w->passes, "channel", w->desk->name, w->here);
+    gpurt_pause_for(
+        w->passes, w->sends == GPURT_CHANNEL_FOR_CREDIT ? "a credit of channel" : "channel",
+        w->desk->name, w->here);
     w->passes += w->passes < GPURT_CHANNEL_PAUSES_MOST;
 }
 

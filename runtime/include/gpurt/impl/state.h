@@ -30,7 +30,8 @@ enum {
     GPURT_WAIT_DATA = 3,  /* that one of its senders puts something in */
     GPURT_WAIT_ROOM = 4,  /* that one of its receivers takes something out */
     GPURT_WAIT_WORD = 5,  /* that a word changes, by whoever holds the object */
-    GPURT_WAIT_DONE = 6   /* that one of its receivers acknowledges; of host threads */
+    GPURT_WAIT_DONE = 6,  /* that one of its receivers acknowledges; of host threads */
+    GPURT_WAIT_CREDIT = 7 /* that one of its receivers grants a credit */
 };
 
 /* Kinds of objects. Numbers are frozen. */
