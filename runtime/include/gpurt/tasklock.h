@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* tasklock.h - a lock that a task keeps while it awaits, and that makes its holder urgent.
+ *
+ *     struct args { gpurt_tasklock_t *lock; ... };     gpurt_tasklock_init, before tasks use it
+ *
+ *     GPURT_TASK(writes, t, run)
+ *     {
+ *         if (gpurt_tasklock_take(run, t->lock) == GPURT_E_NOT_READY) {
+ *             gpurt_task_await(run);                   at the next turn again
+ *             return;
+ *         }
+ *         ...                                          runs that await in between, if need be
+ *         gpurt_tasklock_give(run, t->lock);
+ *     }
+ *
+ *   gpurt_tasklock_init(l, how)      one lane. how: GPURT_TASK_PRIORITY of the most urgent task that
+ *                                    takes it. Memory of zeros is one for GPURT_TASK_PRIORITY(0)
+ *   gpurt_tasklock_take(run, l)
+ *       GPURT_OK            taken
+ *       GPURT_E_OWNER_DIED  taken too: the task before has ended with it (a panic, or it forgot)
+ *       GPURT_E_NOT_READY   another task holds it
+ *       GPURT_E_DEADLOCK    this task holds it already
+ *       GPURT_E_INVALID     this task is more urgent than the lock is for
+ *   gpurt_tasklock_give(run, l)      GPURT_E_NOT_OWNER: this task does not hold it
+ *
+ * A mutex (mutex.h) belongs to a lane, so a body gives it back before it returns. This lock belongs
+ * to a task: other warps may run the task's next part.
+ *
+ * While a task holds it, the task is as urgent as the lock: it comes to its next turn before tasks
+ * of levels in between. Without that, those run first for as long as there are any, and so does an
+ * urgent task that asks for the lock again and again. A task that is ready cannot be moved to
+ * another level, so the level is raised when the lock is taken and not when somebody waits
+ * (priority ceiling). It is what it was when the lock is given back; give back several in the
+ * opposite order.
+ *
+ * There is no queue: of those that wait, the first to look gets it. A wait costs a run of the body
+ * each time, and no warp in between. What the last holder wrote is seen by the next one.
+ * Context: device code, bodies of tasks, the whole warp together. All tasks of a lock belong to one
+ * executor, and it lies in global memory. */
+#ifndef GPURT_TASKLOCK_H
+#define GPURT_TASKLOCK_H
+
+#include <gpurt/task.h>
+
+/* Owner: the program. */
+typedef struct gpurt_tasklock {
+    uint64_t xholder; /* the task; 0: none. Written by: tasks that take it */
+    uint32_t how;     /* the most urgent priority of those */
+    uint32_t was;     /* the holder's level before; written by: the holder */
+    uint64_t xwaits;  /* looks that found it held; written by: any task */
+} gpurt_tasklock_t;
+
+GPURT_DEV void gpurt_tasklock_init(gpurt_tasklock_t *l, uint32_t how)
+{
+    l->xholder = l->xwaits = 0;
+    l->how = how;
+    l->was = 0;
+}
+
+/* One lane. */
+GPURT_DEV gpurt_status_t gpurt_tasklock_try(const gpurt_task_run_t *run,
+                                            gpurt_tasklock_t *l)
+{
+    uint64_t was = 0;
+
+    if (run->head.level < gpurt_task_level(l->how))
+        return GPURT_E_INVALID;
+    if (gpurt_cas_acquire_dev_u64(&l->xholder, &was, run->task)) /* TM1.acq */
+        return GPURT_OK;
+    if (was == run->task)
+        return GPURT_E_DEADLOCK;
+    if (gpurt_task_ended(run, was) && /* relaxed: TD2 has acquired what it wrote */
+        gpurt_cas_relaxed_dev_u64(&l->xholder, &was, run->task))
+        return GPURT_E_OWNER_DIED;
+    gpurt_red_add_relaxed_dev_u64(&l->xwaits, 1); /* relaxed: a statistic */
+    return GPURT_E_NOT_READY;
+}
+
+/* The whole warp: from its next turn on. The row is this warp's while it runs the task. */
+GPURT_DEV void gpurt_tasklock_level(gpurt_task_run_t *run, uint32_t level)
+{
+    if (gpurt_lane() == 0)
+        run->row->head.level = (uint8_t)level;
+    run->head.level = (uint8_t)level;
+}
+
+GPURT_DEVN gpurt_status_t gpurt_tasklock_take(gpurt_task_run_t *run, gpurt_tasklock_t *l)
+{
+    int32_t st = GPURT_OK;
+
+    if (!gpurt_task_whole())
+        return GPURT_E_CANCELLED;
+    if (gpurt_lane() == 0)
+        st = gpurt_tasklock_try(run, l);
+    st = gpurt_shfl_i32(GPURT_FULL_MASK, st, 0);
+    if (st != GPURT_OK && st != GPURT_E_OWNER_DIED)
+        return st;
+    if (gpurt_lane() == 0)
+        l->was = run->head.level;
+    gpurt_syncwarp(GPURT_FULL_MASK); /* what lane 0 acquired, the others see */
+    gpurt_tasklock_level(run, gpurt_task_level(l->how));
+    return st;
+}
+
+GPURT_DEVN gpurt_status_t gpurt_tasklock_give(gpurt_task_run_t *run, gpurt_tasklock_t *l)
+{
+    uint32_t level = 0, held = 0;
+
+    if (!gpurt_task_whole())
+        return GPURT_E_CANCELLED;
+    gpurt_syncwarp(GPURT_FULL_MASK); /* what the others wrote, lane 0 releases */
+    if (gpurt_lane() == 0) {
+        held = gpurt_load_relaxed_dev_u64(&l->xholder) == run->task; /* relaxed: its own */
+        level = held ? l->was : 0;
+    }
+    held = gpurt_shfl_u32(GPURT_FULL_MASK, held, 0);
+    if (!held)
+        return GPURT_E_NOT_OWNER;
+    gpurt_tasklock_level(run, gpurt_shfl_u32(GPURT_FULL_MASK, level, 0));
+    if (gpurt_lane() == 0)
+        gpurt_store_release_dev_u64(&l->xholder, 0); /* TM1.rel */
+    return GPURT_OK;
+}
+
+#endif
