@@ -136,7 +136,7 @@ start 80 24 "LC_ALL=C $top --replay $dir/run.gplog"
 see '-- Records'; see 'F10 Quit'; ! drawn $'[\200-\377]' || fail "not ASCII"
 # curses loses some memory when it finds no terminal.
 start 120 40 "ASAN_OPTIONS=detect_leaks=0 TERM=nonsense $top --replay $dir/run.gplog"
-see 'records '; see 'STATUS 0'
+see 'gpurt-top: no screen: TERM names a terminal that is not known here'; see 'records '; see 'STATUS 0'
 start 120 40 "ASAN_OPTIONS=detect_leaks=0 TERM=dumb $top --replay $dir/run.gplog"
-see 'records '; see 'STATUS 0'
+see 'gpurt-top: no screen: TERM names a terminal whose cursor cannot be moved'; see 'records '; see 'STATUS 0'
 echo "all well"

@@ -9,7 +9,7 @@ const char *screen_open(const char *path, screen_color_t color)
 {
     (void)path;
     (void)color;
-    return "built without ncurses";
+    return "this gpurt-top was built without ncurses; it prints plain pictures";
 }
 
 void screen_close(void) {}

@@ -484,6 +484,18 @@ static void top_fini(top_t *t)
     free(t->held);
 }
 
+/* Where there is a terminal, whoever asked for a screen is told why pictures come instead. Returns:
+ * whether it is open. */
+static bool screen_begin(const top_options_t *o, screen_color_t color)
+{
+    const char *problem = screen_open("/dev/tty", color);
+
+    screen_ascii(o->ascii);
+    if (problem && isatty(STDERR_FILENO))
+        gpurt_option_refuse(&program, "no screen: %s", problem);
+    return !problem;
+}
+
 /* Returns: the status to exit with. */
 static int run(top_t *t, const top_options_t *o, char **argv)
 {
@@ -496,7 +508,7 @@ static int run(top_t *t, const top_options_t *o, char **argv)
                                .pictures = o->pictures,
                                .delay_ns = o->delay_ns};
     bool plain = is_plain(o);
-    const char *handover = NULL, *problem;
+    const char *handover = NULL;
     screen_color_t color;
     int status = picture_begin(t, o, argv);
 
@@ -511,9 +523,10 @@ static int run(top_t *t, const top_options_t *o, char **argv)
         status = source_begin(t, o, &handover);
     if (status >= 0)
         return status;
-    problem = plain ? "" : screen_open("/dev/tty", color);
-    plain = plain || problem;
-    screen_ascii(o->ascii);
+    if (plain)
+        screen_ascii(o->ascii);
+    else
+        plain = !screen_begin(o, color);
     if (argv[0]) {
         const bool to_error = batch_takes_stdout(&plan, true);
 
