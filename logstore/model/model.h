@@ -55,6 +55,9 @@ uint32_t gpurt_model_view(const gpurt_model_t *m, uint64_t now_ns, uint32_t stat
 void gpurt_model_line_of(const gpurt_dictionary_t *d, const gpurt_row_t *row, uint32_t pid,
                          uint64_t number, gpurt_model_line_t *to);
 
+/* Whether samples of kernels' lines have come. */
+bool gpurt_model_is_sampled(const gpurt_model_t *m);
+
 uint64_t gpurt_model_last_ns(const gpurt_model_t *m);
 
 #endif

@@ -24,6 +24,11 @@ void model_lines_put(model_lines_t *l, const gpurt_row_t *row)
     }
 }
 
+bool gpurt_model_is_sampled(const gpurt_model_t *m)
+{
+    return m->activity.lines.rows != 0;
+}
+
 /* Names are few and repeat; those that are there already stay where they are. */
 static void name_view(const gpurt_model_t *m, uint32_t id, gpurt_model_warps_t *v)
 {

@@ -25,7 +25,8 @@ typedef struct live_box {
     gplog_numbers_t numbers; /* in the log */
     gpurt_drain_t *drain;    /* NULL: it has ended, or was never there */
     gpurt_dictionary_t dictionary;
-    bool dumped; /* its process left a GPU core dump */
+    bool dumped;  /* its process left a GPU core dump */
+    bool sampled; /* it has lines, and that was told */
     panic_tap_t tap;
     gpurt_model_t *model;
     gpurt_modelshare_t *share;  /* the writer's end; an end of the other process's */
@@ -62,6 +63,8 @@ void live_problem(live_t *l, const gpurt_error_t *err);
 gpurt_status_t live_box_start(live_t *l, live_box_t *one, gpurt_error_t *err);
 /* What another process shows becomes the next box; share is given away. */
 void live_box_show(live_t *l, gpurt_modelshare_t *share);
+/* Shows what there is, ten times a second, and the first lines of its kernels at once. */
+void live_box_tick(live_t *l, live_box_t *one);
 /* Takes what is left, and shows the end. */
 void live_box_end(live_t *l, live_box_t *one);
 void live_box_fini(live_box_t *one); /* a zeroed one is allowed */

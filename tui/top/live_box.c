@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 void live_problem(live_t *l, const gpurt_error_t *err)
 {
@@ -125,6 +126,21 @@ gpurt_status_t live_box_start(live_t *l, live_box_t *one, gpurt_error_t *err)
 fail:
     live_box_fini(one);
     return st;
+}
+
+void live_box_tick(live_t *l, live_box_t *one)
+{
+    const uint64_t one_more = 1, now_ns = gpurt_real_ns();
+    ssize_t put;
+
+    if (one->sampled || !gpurt_model_is_sampled(one->model)) {
+        gpurt_modelshare_tick(one->share, one->model, now_ns, GPURT_MODEL_LIVE);
+        return;
+    }
+    one->sampled = true;
+    gpurt_modelshare_put(one->share, one->model, now_ns, GPURT_MODEL_LIVE);
+    put = l->source.news_fd < 0 ? 0 : write(l->source.news_fd, &one_more, sizeof one_more);
+    (void)put; /* it is readable already */
 }
 
 void live_box_show(live_t *l, gpurt_modelshare_t *share)

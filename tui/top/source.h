@@ -54,7 +54,8 @@ struct source {
     bool ended;                /* nothing new will come */
     uint32_t coming;           /* panics that are counted, and not told yet */
     bool busy;                 /* a replay is on its way to a position */
-    gpurt_error_t problem;     /* status not 0: something to tell the user */
+    int news_fd;           /* readable: there is what somebody waits for; -1: not told */
+    gpurt_error_t problem; /* status not 0: something to tell the user */
     gpurt_error_t log_failure; /* status not 0: why the log ends early */
 };
 

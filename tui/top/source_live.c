@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 enum {
@@ -181,7 +182,7 @@ static uint32_t boxes_round(live_t *l, uint32_t *alive)
             continue;
         if (gpurt_drain_round(one->drain, &rows, &err) != GPURT_OK)
             live_problem(l, &err);
-        gpurt_modelshare_tick(one->share, one->model, gpurt_real_ns(), GPURT_MODEL_LIVE);
+        live_box_tick(l, one);
         if (hang_watch_look(&one->watch, &one->map, &g))
             live_hang_take(l, one, &g);
         if (rows == 0 && gpurt_drain_over(one->drain))
@@ -344,6 +345,8 @@ static void live_close(source_t *s)
         live_box_fini(&l->box[i]);
     gpurt_lobby_close(&l->lobby);
     pthread_mutex_destroy(&l->lock);
+    if (l->source.news_fd >= 0)
+        close(l->source.news_fd);
     free(l);
 }
 
@@ -364,6 +367,7 @@ static live_t *live_make(gpurt_error_t *err)
         return NULL;
     }
     l->source.class = &live_class;
+    l->source.news_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); /* -1: it comes later */
     l->lobby.listener = -1;
     pthread_mutex_init(&l->lock, NULL);
     return l;

@@ -372,6 +372,7 @@ gpurt_status_t source_replay_open(const char *path, bool at_start, source_t **ou
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "replay");
     r->source.class = &replay_class;
     r->source.processes = 1;
+    r->source.news_fd = -1;
     r->path = path;
     pthread_mutex_init(&r->lock, NULL);
     pthread_cond_init(&r->wake, NULL);

@@ -122,18 +122,29 @@ static void output_take(top_t *t, int forward)
     }
 }
 
+static void news_take(top_t *t)
+{
+    uint64_t count;
+
+    if (read(t->source->news_fd, &count, sizeof count) == sizeof count)
+        t->news = true;
+}
+
 bool top_wait(top_t *t, int key_fd, int forward, uint64_t wait_ns)
 {
-    struct pollfd look[4] = {{key_fd, POLLIN, 0},
-                             {t->child.signal_fd, POLLIN, 0},
-                             {t->child.output_fd, POLLIN, 0},
-                             {logwindow_fd(t->window), POLLIN, 0}};
+    struct pollfd look[] = {{key_fd, POLLIN, 0},
+                            {t->child.signal_fd, POLLIN, 0},
+                            {t->child.output_fd, POLLIN, 0},
+                            {logwindow_fd(t->window), POLLIN, 0},
+                            {t->source->news_fd, POLLIN, 0}};
 
-    poll(look, 4, (int)((wait_ns + 999999) / 1000000));
+    poll(look, sizeof look / sizeof look[0], (int)((wait_ns + 999999) / 1000000));
     if (look[1].revents)
         launchee_signals(&t->child);
     if (look[2].revents)
         output_take(t, forward);
+    if (look[4].revents)
+        news_take(t);
     return look[0].revents != 0;
 }
 
@@ -193,7 +204,8 @@ top_end_t top_screen(top_t *t)
     while (!over) {
         uint64_t now = gpurt_steady_ns();
 
-        if (now >= next_ns) {
+        if (now >= next_ns || t->news) {
+            t->news = false;
             top_refresh(t);
             next_ns = now + SECOND_NS / t->picture.hertz;
         }

@@ -34,6 +34,7 @@ typedef struct top {
     gpurt_modelview_t *fresh; /* as it is */
     gpurt_modelview_t *held;  /* as it was, while the picture is held or looks back */
     uint64_t wanted_ns;       /* position asked of a replay */
+    bool news;                /* the source has what somebody waits for */
     bool damage_told;         /* the screen said that the log of a replay is damaged */
 } top_t;
 
@@ -54,7 +55,7 @@ bool top_key(top_t *t, uint32_t code, int page, top_end_t *end);
 /* Draws and reads keys until the end; the screen is open. */
 top_end_t top_screen(top_t *t);
 
-/* Waits for descriptors that need care (signals, output), at most so long; copies held
+/* Waits for descriptors that need care (signals, output, news), at most so long; copies held
  * output to `forward` (-1: keeps it). Returns: whether a key waits on key_fd (-1: none). */
 bool top_wait(top_t *t, int key_fd, int forward, uint64_t wait_ns);
 
