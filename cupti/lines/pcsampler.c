@@ -5,9 +5,13 @@
 #include <string.h>
 
 enum {
-    PCS = 2048,    /* instructions of one call */
-    ROUNDS = 64,   /* of one read: 131,072 instructions */
-    WORD_BYTES = 8 /* of "stalled_", behind which a reason's name begins */
+    PCS = 2048,     /* instructions of one call */
+    ROUNDS = 64,    /* of one read: 131,072 instructions */
+    WORD_BYTES = 8, /* of "stalled_", behind which a reason's name begins */
+    /* CUPTI's own 512 MiB hold the first launch up by 0.32 s, these by 0.07. At a period of 2^16
+     * samples of a whole H100 fill less than a tenth of it between two looks. */
+    BUFFER_BYTES = 16 << 20,
+    LOOK_MS = 20 /* CUPTI's threads; 100 of its own */
 };
 
 #define PARAMS(type_, name_) type_##Params name_ = {.size = type_##ParamsSize}
@@ -182,10 +186,13 @@ static void data_tell(pcsampler_t *s, CUpti_PCSamplingData *d, pcsampler_each_fn
 
 static CUptiResult configure(pcsampler_t *s, uint32_t period)
 {
-    CUpti_PCSamplingConfigurationInfo of[4] = {
+    CUpti_PCSamplingConfigurationInfo of[6] = {
         {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_COLLECTION_MODE},
         {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_STALL_REASON},
         {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER},
+        {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE},
+        {.attributeType =
+             CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_WORKER_THREAD_PERIODIC_SLEEP_SPAN},
         {.attributeType = CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD}};
     PARAMS(CUpti_PCSamplingConfigurationInfo, p);
 
@@ -194,9 +201,12 @@ static CUptiResult configure(pcsampler_t *s, uint32_t period)
     of[1].attributeData.stallReasonData.stallReasonCount = s->number_count;
     of[1].attributeData.stallReasonData.pStallReasonIndex = s->numbers;
     of[2].attributeData.samplingDataBufferData.samplingDataBuffer = s->kept;
-    of[3].attributeData.samplingPeriodData.samplingPeriod = period;
+    of[3].attributeData.hardwareBufferSizeData.hardwareBufferSize = BUFFER_BYTES;
+    of[4].attributeData.workerThreadPeriodicSleepSpanData.workerThreadPeriodicSleepSpan =
+        LOOK_MS;
+    of[5].attributeData.samplingPeriodData.samplingPeriod = period;
     p.ctx = s->context;
-    p.numAttributes = period ? 4 : 3;
+    p.numAttributes = period ? 6 : 5;
     p.pPCSamplingConfigurationInfo = of;
     return s->api->cuptiPCSamplingSetConfigurationAttribute(&p);
 }

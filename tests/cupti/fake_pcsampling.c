@@ -20,7 +20,10 @@ enum {
     FIRST = 3,    /* numbers of reasons need not begin with 0 */
     TWIN = 100,   /* a reason's number, and that of its twin */
     A_LOOK = 100, /* samples of weight 1 in each look */
-    LATE_MS = 100 /* CUPTI's own thread looks at the hardware so often */
+    LATE_MS =
+        100, /* CUPTI's own thread looks at the hardware so often, unless it is told */
+    HARDWARE = 16 << 20, /* bytes; the first launch waits longer for more */
+    WAKE_LEAST_MS = 10
 };
 
 static const char *const names[NAMES] = {
@@ -152,12 +155,19 @@ cuptiPCSamplingSetConfigurationAttribute(CUpti_PCSamplingConfigurationInfoParams
         if (c->attributeType == CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_PERIOD)
             good += c->attributeData.samplingPeriodData.samplingPeriod == period_wanted();
         if (c->attributeType ==
+            CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_HARDWARE_BUFFER_SIZE)
+            good += c->attributeData.hardwareBufferSizeData.hardwareBufferSize == HARDWARE;
+        if (c->attributeType ==
+            CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_WORKER_THREAD_PERIODIC_SLEEP_SPAN)
+            good += c->attributeData.workerThreadPeriodicSleepSpanData
+                        .workerThreadPeriodicSleepSpan >= WAKE_LEAST_MS;
+        if (c->attributeType ==
             CUPTI_PC_SAMPLING_CONFIGURATION_ATTR_TYPE_SAMPLING_DATA_BUFFER) {
             a->kept = c->attributeData.samplingDataBufferData.samplingDataBuffer;
             good += a->kept->size == sizeof *a->kept && a->kept->collectNumPcs > 0;
         }
     }
-    a->configured = good == 4;
+    a->configured = good == 6;
     return a->configured && !mode_is("unset") ? CUPTI_SUCCESS
                                               : CUPTI_ERROR_INVALID_OPERATION;
 }
