@@ -7,6 +7,7 @@
 #include "cubins.h"
 #include "duty.h"
 #include "environ.h"
+#include "gpuclaim.h"
 #include "hosttime.h"
 #include "linecalls.h"
 #include "linecount.h"
@@ -47,6 +48,7 @@ enum {
 typedef struct station {
     pthread_mutex_t lock;
     pcsampler_t sampler; /* armed: sampler.context */
+    gpuclaim_t claim; /* held while it is, and behind an end that CUPTI was not told of */
     uint32_t failures;
     bool full;         /* nothing comes any more */
     uint64_t heard;    /* samples' records so far */
@@ -163,10 +165,47 @@ static void second_tell(uint32_t device)
                 device);
 }
 
+/* Where it is not known which GPU it is, CUPTI is asked all the same. */
+static bool station_claim(station_t *s, uint32_t device)
+{
+    uint8_t uuid[GPUCLAIM_UUID];
+    uint32_t holder;
+    char who[32] = "another process";
+
+    if (!gpuclaim_uuid(device, uuid) || gpuclaim_take(&s->claim, uuid, &holder))
+        return true;
+    if (holder)
+        snprintf(who, sizeof who, "process %u", holder);
+    trouble_say(lines.rank,
+                "no lines of GPU %u: those of %s are taken, and CUPTI has them of one "
+                "program at a time",
+                device, who);
+    return false;
+}
+
+static void station_arm(station_t *s, CUcontext context, uint32_t device)
+{
+    const char *what = "";
+    CUptiResult result;
+
+    gpurt_store_relaxed_dev_u64(&s->xgone, 0); /* relaxed: under the lock */
+    result = pcsampler_arm(&s->sampler, &lines.api, context, lines.period, &what);
+    s->failures = 0;
+    s->full = false;
+    s->heard_ns = gpurt_steady_ns();
+    s->lost_told = 0;
+    if (result == CUPTI_SUCCESS) {
+        if (!begin())
+            trouble_say(TROUBLE_PART, "no lines: no memory, or no thread to read them");
+        return;
+    }
+    gpuclaim_drop(&s->claim);
+    refused(device, result, what);
+}
+
 /* The lock is taken while somebody reads: then there is a context. */
 static void context_begins(CUcontext context)
 {
-    const char *what = "";
     CUptiResult result;
     uint32_t device;
     station_t *s;
@@ -189,18 +228,8 @@ static void context_begins(CUcontext context)
     }
     if (s->sampler.context)
         second_tell(device);
-    else {
-        gpurt_store_relaxed_dev_u64(&s->xgone, 0); /* relaxed: under the lock */
-        result = pcsampler_arm(&s->sampler, &lines.api, context, lines.period, &what);
-        s->failures = 0;
-        s->full = false;
-        s->heard_ns = gpurt_steady_ns();
-        s->lost_told = 0;
-        if (result != CUPTI_SUCCESS)
-            refused(device, result, what);
-        else if (!begin())
-            trouble_say(TROUBLE_PART, "no lines: no memory, or no thread to read them");
-    }
+    else if (station_claim(s, device))
+        station_arm(s, context, device);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -252,9 +281,10 @@ static bool station_is_quiet(station_t *s)
  * ends with its context. */
 static void station_disarm(station_t *s)
 {
-    if (station_is_quiet(s))
+    if (station_is_quiet(s)) {
         pcsampler_disarm(&s->sampler, sample_add, s);
-    else
+        gpuclaim_drop(&s->claim);
+    } else
         pcsampler_abandon(&s->sampler);
 }
 
@@ -292,7 +322,9 @@ static void context_ends(CUcontext context)
 
 static void module_begins(const CUpti_ModuleResourceData *module)
 {
-    if (module && !cubins_keep(module->pCubin, module->cubinSize))
+    if (!module || !module->pCubin)
+        return;
+    if (!cubins_keep(module->pCubin, module->cubinSize))
         trouble_say(TROUBLE_NOTE,
                     "source lines of modules that come later are not known: there is no "
                     "room for more code; functions are told");
@@ -581,7 +613,7 @@ void lines_want(const cupti_api_t *api, CUpti_SubscriberHandle subscriber, bool 
     lines.poll_ms =
         number_read("GPURT_CUPTI_LINES_MS", POLL_LEAST_MS, POLL_MOST_MS, POLL_MS);
     for (uint32_t i = 0; i < LINECOUNT_DEVICES; i++)
-        pthread_mutex_init(&lines.of[i].lock, NULL);
+        lines.of[i] = (station_t){.lock = PTHREAD_MUTEX_INITIALIZER, .claim = {-1}};
     cubins_open(&lines.api);
     lines.on = true;
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++)
