@@ -72,17 +72,25 @@ static bool add(uint64_t crc, const void *cubin, size_t bytes)
     return true;
 }
 
-bool cubins_keep(const void *cubin, size_t bytes)
+bool cubins_crc(const void *cubin, size_t bytes, uint64_t *crc)
 {
     CUpti_GetCubinCrcParams p = {
         .size = CUpti_GetCubinCrcParamsSize, .cubin = cubin, .cubinSize = bytes};
+    const CUptiResult result = cubins.api->cuptiGetCubinCrc(&p);
+
+    *crc = p.cubinCrc;
+    return result == CUPTI_SUCCESS;
+}
+
+bool cubins_keep(const void *cubin, size_t bytes)
+{
+    uint64_t crc;
     bool kept;
 
-    if (!cubin || !has_lines(cubin, bytes) ||
-        cubins.api->cuptiGetCubinCrc(&p) != CUPTI_SUCCESS)
+    if (!has_lines(cubin, bytes) || !cubins_crc(cubin, bytes, &crc))
         return true;
     pthread_mutex_lock(&cubins.lock);
-    kept = find(p.cubinCrc) || add(p.cubinCrc, cubin, bytes);
+    kept = find(crc) || add(crc, cubin, bytes);
     pthread_mutex_unlock(&cubins.lock);
     return kept;
 }

@@ -19,6 +19,9 @@ void cubins_open(const pcsampling_api_t *api);
  * any thread of the program, as it loads the module. */
 bool cubins_keep(const void *cubin, size_t bytes);
 
+/* CUPTI's checksum, by which samples name the code. Returns: false: CUPTI refuses. */
+bool cubins_crc(const void *cubin, size_t bytes, uint64_t *crc);
+
 /* What is known of an instruction. */
 typedef struct cubins_place {
     uint32_t line; /* 0: none is known, file is empty; else the innermost inlined call's */

@@ -3,6 +3,7 @@
 
 #include "lines.h"
 
+#include "codekeep.h"
 #include "counted.h"
 #include "cubins.h"
 #include "duty.h"
@@ -322,8 +323,12 @@ static void context_ends(CUcontext context)
 
 static void module_begins(const CUpti_ModuleResourceData *module)
 {
+    uint64_t crc;
+
     if (!module || !module->pCubin)
         return;
+    if (codekeep_is_on() && cubins_crc(module->pCubin, module->cubinSize, &crc))
+        codekeep_put(crc, module->pCubin, module->cubinSize);
     if (!cubins_keep(module->pCubin, module->cubinSize))
         trouble_say(TROUBLE_NOTE,
                     "source lines of modules that come later are not known: there is no "
@@ -592,7 +597,7 @@ void lines_want(const cupti_api_t *api, CUpti_SubscriberHandle subscriber, bool 
     static const CUpti_CallbackId ids[] = {CUPTI_CBID_RESOURCE_CONTEXT_CREATED,
                                            CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING,
                                            CUPTI_CBID_RESOURCE_MODULE_LOADED};
-    const char *missing = pcsampling_api_find(api, &lines.api);
+    const char *missing = pcsampling_api_find(api, &lines.api), *code;
 
     if (lines.on)
         return;
@@ -615,6 +620,9 @@ void lines_want(const cupti_api_t *api, CUpti_SubscriberHandle subscriber, bool 
     for (uint32_t i = 0; i < LINECOUNT_DEVICES; i++)
         lines.of[i] = (station_t){.lock = PTHREAD_MUTEX_INITIALIZER, .claim = {-1}};
     cubins_open(&lines.api);
+    code = gpurt_env_get("GPURT_CUPTI_CODE");
+    if (code && *code)
+        codekeep_open(code);
     lines.on = true;
     for (size_t i = 0; i < sizeof ids / sizeof ids[0]; i++)
         if (api->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, ids[i]) !=

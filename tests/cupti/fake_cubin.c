@@ -14,7 +14,8 @@ enum {
     CALLS,
     TEXT,
     SECTIONS = TEXT + FAKE_CUBIN_TEXTS,
-    R_64 = 2
+    R_64 = 2,
+    NAME = 128
 };
 
 const char *const fake_cubin_calls[FAKE_CUBIN_CALLS] = {"_Z5outerILi3EEjjPKj",
@@ -53,14 +54,29 @@ static void section_end(maker_t *m, uint32_t section)
     m->sections[section].sh_size = m->out->bytes - m->sections[section].sh_offset;
 }
 
-static void names_put(maker_t *m, bool rel)
+/* As nvcc names it: by its function, here its first one. Longer names would leave no room. */
+static void text_name(const maker_t *m, const fake_function_t *of, uint32_t text,
+                      char name[NAME])
 {
+    snprintf(name, NAME, ".text.%c", (char)('a' + text));
+    for (uint32_t i = m->count; i-- > 0;)
+        if (of[i].text == text && strlen(of[i].name) < NAME / 2)
+            snprintf(name, NAME, ".text.%s", of[i].name);
+}
+
+static void names_put(maker_t *m, const fake_function_t *of, bool rel)
+{
+    char texts[FAKE_CUBIN_TEXTS][NAME];
     const char *names[SECTIONS] = {
-        "",           ".shstrtab",   ".strtab",
-        ".symtab",    ".debug_line", rel ? ".rel.debug_line" : ".rela.debug_line",
-        ".debug_str", ".text.a",     ".text.b"};
+        "",          ".shstrtab",   ".strtab",
+        ".symtab",   ".debug_line", rel ? ".rel.debug_line" : ".rela.debug_line",
+        ".debug_str"};
 
     section_begin(m, SECTION_NAMES, SHT_STRTAB, 0);
+    for (uint32_t i = 0; i < FAKE_CUBIN_TEXTS; i++) {
+        text_name(m, of, i, texts[i]);
+        names[TEXT + i] = texts[i];
+    }
     for (uint32_t i = 0; i < SECTIONS; i++) {
         m->sections[i].sh_name =
             (uint32_t)(m->out->bytes - m->sections[SECTION_NAMES].sh_offset);
@@ -190,7 +206,7 @@ void fake_cubin_make(fake_cubin_t *out, const fake_function_t *of, uint32_t coun
     CHECK(count <= sizeof m.places / sizeof m.places[0]);
     memset(out, 0, sizeof *out);
     put(&m, &head, sizeof head);
-    names_put(&m, rel);
+    names_put(&m, of, rel);
     symbols_put(&m, of);
     table_put(&m, of, rel);
     relocations_put(&m, of, rel);

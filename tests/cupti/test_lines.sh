@@ -72,8 +72,22 @@ ln -s "$here/../tui/fake_cuobjdump.sh" tools/cuobjdump
 PATH=$PWD/tools:$PATH "$bin/gpurt-log" lines --code app run.gplog >code 2>err
 [ ! -s err ] || fail "lines --code: $(cat err)"
 has '^   80.0%  /\*0100\*/  NANOSLEEP R5  *sleeps 100%$' code
-has 'several GPUs, and the log does not tell' code # spin, of two architectures
+has 'several versions, and the log does not tell' code # spin, of two architectures
+# The machine code of the modules that were loaded, kept in a folder, once for each.
+GPURT_CUPTI_CODE=kept/not run lines 300
+has 'WARN .*GPURT_CUPTI_CODE=kept/not: No such file or directory: no machine code is kept' text
+for again in 1 2; do
+    GPURT_CUPTI_CODE=kept run lines 300
+    lacks WARN text
+    [ "$(find kept -type f | wc -l)" = 2 ] || fail "kept, $again: $(find kept)"
+    [ "$(find kept -regex 'kept/[0-9a-f]*\.cubin' -size +1 | wc -l)" = 2 ] || fail "kept, $again: $(find kept -ls)"
+done
+PATH=$PWD/tools:$PATH "$bin/gpurt-log" lines --code kept run.gplog >code 2>err
+[ ! -s err ] || fail "lines --code FOLDER: $(cat err)"
+has '^   80.0%  /\*0100\*/  NANOSLEEP R5  *sleeps 100%$' code
 PATH=$PWD/tools:$PATH "$bin/gpurt-log" lines --code app --json run.gplog >code
+PATH=$PWD/tools:$PATH "$bin/gpurt-log" lines --kernel copy --code kept run.gplog >/dev/null 2>err
+has 'none of the 2 files \*.cubin in kept has these functions' err
 jq -e '(.functions[0].code[0] | .offset == 32 and .text == null and .line == 12) and
     .functions[1].code[0].text == "NANOSLEEP R5"' code >/dev/null || fail "JSON of code: $(head -c 600 code)"
 # gpurt-top has the same sums, in replay and live, and draws them.

@@ -343,13 +343,13 @@ static void check_sass(void)
     CHECK_EQ(symlink(FAKE_CUOBJDUMP, "cuobjdump"), 0);
     snprintf(path, sizeof path, "%s:%s", folder, getenv("PATH"));
     setenv("PATH", path, 1);
-    sass = sasstext_read("app", 10 * SECOND, why);
+    sass = sasstext_read("app", NULL, 10 * SECOND, why);
     CHECK_MSG(sass, "%s", why);
     CHECK_EQ(unlink("cuobjdump"), 0);
     p.sass = sass;
     act(ACTION_CODE);
     draw_at(10, 120);
-    CHECK(seen("has it for several GPUs") && !seen("LDG"));
+    CHECK(seen("has it in several versions") && !seen("LDG"));
     put(GPURT_KIND_DEVICE, T0, &device, sizeof device);
     draw_at(10, 120);
     CHECK(seen("/*0020*/  LDG.E R4, desc[UR4][R4.64]  ") && seen("met at.") &&

@@ -5,6 +5,7 @@
 #include "hosttime.h"
 #include "sasstext.h"
 
+#include <elf.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +17,7 @@ static char why[SASSTEXT_WHY];
 
 static sasstext_t *read_of(const char *path)
 {
-    return sasstext_read(path, SECOND, why);
+    return sasstext_read(path, NULL, SECOND, why);
 }
 
 static void check_instruction(const sasstext_t *s, const char *function, uint32_t arch,
@@ -75,6 +76,91 @@ static void check_refused(const char *path, const char *says)
     CHECK(gpurt_steady_ns() - began < 30 * SECOND);
 }
 
+/* ---- a folder ------------------------------------------------------------------------ */
+
+/* Machine code with one function: a head, its section and the names of sections. */
+static void cubin_make(const char *path, const char *section, uint32_t code)
+{
+    struct {
+        Elf64_Ehdr head;
+        Elf64_Shdr sections[3];
+        uint32_t code;
+        char names[64];
+    } of = {.head = {.e_ident = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1},
+                     .e_machine = EM_CUDA,
+                     .e_shoff = sizeof of.head,
+                     .e_ehsize = sizeof of.head,
+                     .e_shentsize = sizeof of.sections[0],
+                     .e_shnum = 3,
+                     .e_shstrndx = 2},
+            .code = code};
+    FILE *file = fopen(path, "wb");
+
+    snprintf(of.names + 1, sizeof of.names - 1, "%s", section);
+    of.sections[1] = (Elf64_Shdr){.sh_name = 1,
+                                  .sh_type = SHT_PROGBITS,
+                                  .sh_offset = (size_t)((char *)&of.code - (char *)&of),
+                                  .sh_size = sizeof of.code};
+    of.sections[2] = (Elf64_Shdr){.sh_type = SHT_STRTAB,
+                                  .sh_offset = (size_t)(of.names - (char *)&of),
+                                  .sh_size = sizeof of.names};
+    CHECK(file && fwrite(&of, sizeof of, 1, file) == 1 && fclose(file) == 0);
+}
+
+static bool is_spin(const void *context, const char *function)
+{
+    (void)context;
+    return strcmp(function, "spin(unsigned int*)") == 0;
+}
+
+static uint32_t files_of(const char *folder, const code_wish_t *wish)
+{
+    codefolder_t f = {0};
+    uint32_t count;
+
+    CHECK(codefolder_open(folder, wish, &f));
+    count = f.count;
+    codefolder_close(&f);
+    return count;
+}
+
+/* One file of each version, of functions that are asked for. What is no machine code is left out. */
+static void check_folder(void)
+{
+    static const char *const names[] = {"1.cubin", "2.cubin", "3.cubin",
+                                        "4.cubin", "5.cubin", "6.text"};
+    const code_wish_t spin = {is_spin, NULL};
+    char folder[] = "/tmp/test_sasstext.XXXXXX", path[6][64];
+    sasstext_t *s;
+
+    CHECK(mkdtemp(folder));
+    for (int i = 0; i < 6; i++)
+        snprintf(path[i], sizeof path[i], "%s/%s", folder, names[i]);
+    CHECK_EQ(files_of(folder, NULL), 0);
+    CHECK(!sasstext_read(folder, &spin, SECOND, why) &&
+          strstr(why, "none of the 0 files *.cubin in /tmp/test_sasstext."));
+    cubin_make(path[0], ".text.both", 1);
+    cubin_make(path[1], ".text._Z4spinPj", 1);
+    cubin_make(path[2], ".text._Z4spinPj", 1);
+    cubin_make(path[3], ".text._Z4spinPj", 2);
+    cubin_make(path[5], ".text._Z4spinPj", 3);
+    CHECK_EQ(truncate(path[3], 100), 0);
+    cubin_make(path[4], ".nv.info._Z4spinPj", 4);
+    CHECK_EQ(files_of(folder, NULL), 2);
+    CHECK_EQ(files_of(folder, &spin), 1);
+    cubin_make(path[3], ".text._Z4spinPj", 2);
+    CHECK_EQ(files_of(folder, &spin), 2);
+    /* the stand-in prints the same of both files: one version, then */
+    s = sasstext_read(folder, &spin, SECOND, why);
+    CHECK_MSG(s && !why[0], "%s", why);
+    check_instruction(s, "spin(unsigned int*)", 90, 0x10, "@!P0 EXIT");
+    CHECK_EQ(sasstext_function(s, "twice", 90), SASSTEXT_SEVERAL);
+    sasstext_close(s);
+    for (int i = 0; i < 6; i++)
+        CHECK_EQ(unlink(path[i]), 0);
+    CHECK_EQ(rmdir(folder), 0);
+}
+
 int main(void)
 {
     char folder[] = "/tmp/test_sasstext.XXXXXX", tool[256], path[4096];
@@ -87,6 +173,7 @@ int main(void)
     snprintf(tool, sizeof tool, "%s/cuobjdump", folder);
     CHECK_EQ(symlink(FAKE_CUOBJDUMP, tool), 0);
     check_reads();
+    check_folder();
     check_refused("none",
                   "in none: cuobjdump says: cuobjdump info    : File 'none' does not");
     check_refused("hang", "did not end in 1 s on hang");

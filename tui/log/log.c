@@ -343,11 +343,28 @@ static uint32_t arch_read(gpurt_log_t *log)
     return arch;
 }
 
+/* Of those that were sampled, and are asked for. */
+static bool code_wanted(const void *context, const char *name)
+{
+    const lines_text_t *l = context;
+    char room[LINES_NAME];
+
+    for (uint32_t i = 0; i < l->sums->function_count; i++) {
+        const gpurt_linesum_function_t *f = &l->sums->functions[i];
+
+        if (lines_text_wanted(l, f) &&
+            strcmp(lines_text_name(l, f->function, room), name) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Instructions, of `code` alone. Without their text they stand all the same. */
 static void code_print(gpurt_log_t *log, const lines_text_t *lines, const log_options_t *o)
 {
     char why[SASSTEXT_WHY];
-    sasstext_t *sass = sasstext_read(o->code, CODE_NS, why);
+    const code_wish_t wish = {code_wanted, lines};
+    sasstext_t *sass = sasstext_read(o->code, &wish, CODE_NS, why);
     const code_text_t code = {lines, sass, sass ? arch_read(log) : 0};
 
     if (why[0])

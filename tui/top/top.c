@@ -324,7 +324,7 @@ static int picture_begin(top_t *t, const top_options_t *o, char *const *argv)
     p->view = t->fresh;
     p->source = &t->source_text;
     if (o->code) {
-        p->sass = t->sass = sasstext_read(o->code, CODE_NS, t->sass_why);
+        p->sass = t->sass = sasstext_read(o->code, NULL, CODE_NS, t->sass_why);
         p->sass_why = t->sass_why[0] ? t->sass_why : NULL;
     }
     p->speed = 1;

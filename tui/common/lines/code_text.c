@@ -89,10 +89,9 @@ static void function_put(FILE *out, const code_text_t *c, const gpurt_linesum_fu
     plain_put(out, lines_text_name(c->lines, f->function, room), 0);
     fputc('\n', out);
     if (c->sass && function == SASSTEXT_NONE)
-        fputs("        (no text: it is not in that file's machine code for this GPU)\n",
-              out);
+        fputs("        (no text: that machine code does not have it for this GPU)\n", out);
     if (c->sass && function == SASSTEXT_SEVERAL)
-        fputs("        (no text: the file has it for several GPUs, and the log does not "
+        fputs("        (no text: it is there in several versions, and the log does not "
               "tell which this was)\n",
               out);
     for (uint32_t i = 0; i < f->code_count; i++) {

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,7 +45,7 @@ struct sasstext {
     instruction_t *instructions; /* of each function by offset */
     uint32_t function_count, function_room, count, room;
     uint32_t arch; /* of what is being read */
-    bool no_memory;
+    bool no_memory, late;
 };
 
 /* The child. */
@@ -259,18 +260,18 @@ static int dump_end(dump_t *d)
     return status;
 }
 
-sasstext_t *sasstext_read(const char *path, uint64_t timeout_ns, char why[SASSTEXT_WHY])
+/* All that one file has. Returns: whether there may be another: it has its time, memory and tool. */
+static bool file_read(sasstext_t *s, const char *path, uint64_t until_ns,
+                      char why[SASSTEXT_WHY])
 {
-    sasstext_t *s = calloc(1, sizeof *s);
-    dump_t dump = {.until_ns = gpurt_steady_ns() + timeout_ns};
-    int status = s ? dump_begin(&dump, path) : ENOMEM;
+    dump_t dump = {.until_ns = until_ns};
+    const uint32_t before = s->count;
+    int status = dump_begin(&dump, path);
 
-    why[0] = '\0';
     if (status != 0) {
         tell(why, "no text of instructions: " TOOL ": %s%s", strerror(status),
              status == ENOENT ? "; " GET : "");
-        free(s);
-        return NULL;
+        return false;
     }
     dump_take(s, &dump);
     dump.late |= s->no_memory;
@@ -278,16 +279,67 @@ sasstext_t *sasstext_read(const char *path, uint64_t timeout_ns, char why[SASSTE
     if (s->no_memory)
         tell(why, "no text of instructions: no memory for those of %s", path);
     else if (dump.late)
-        tell(why,
-             "no text of instructions: " TOOL " did not end in %llu s on %s; take the "
-             "cubin or library that has the kernel",
-             (unsigned long long)(timeout_ns / 1000000000), path);
-    else if (s->count == 0)
+        s->late = true;
+    else if (s->count == before)
         tell(why, "no text of instructions in %s: " TOOL " %s%s", path,
              dump.last[0] ? "says: " : "prints none", dump.last);
     else if (status != 0)
         tell(why, "text of instructions may be missing: " TOOL " says: %s", dump.last);
-    if (s->count && !s->no_memory && !dump.late)
+    return !dump.late;
+}
+
+/* Where the time is over, what was read by then stays. */
+static void folder_read(sasstext_t *s, const char *path, const code_wish_t *wish,
+                        uint64_t until_ns, char why[SASSTEXT_WHY])
+{
+    codefolder_t folder = {0};
+    uint32_t i = 0;
+
+    if (!codefolder_open(path, wish, &folder))
+        tell(why, "no text of instructions: %s: %s", path, strerror(errno));
+    else if (folder.count == 0)
+        tell(why, "no text of instructions: none of the %u files *.cubin in %s has %s",
+             folder.cubins, path, wish ? "these functions" : "functions");
+    while (i < folder.count && file_read(s, folder.paths[i], until_ns, why))
+        i++;
+    if (s->late) {
+        tell(why,
+             "text of instructions may be missing: " TOOL " was through with %u of %u "
+             "files of %s when its time was over",
+             i, folder.count, path);
+        s->late = false;
+    }
+    codefolder_close(&folder);
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat about;
+
+    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
+}
+
+sasstext_t *sasstext_read(const char *path, const code_wish_t *wish, uint64_t timeout_ns,
+                          char why[SASSTEXT_WHY])
+{
+    const uint64_t until_ns = gpurt_steady_ns() + timeout_ns;
+    sasstext_t *s = calloc(1, sizeof *s);
+
+    why[0] = '\0';
+    if (!s) {
+        tell(why, "no text of instructions: %s", strerror(ENOMEM));
+        return NULL;
+    }
+    if (is_folder(path))
+        folder_read(s, path, wish, until_ns, why);
+    else
+        file_read(s, path, until_ns, why);
+    if (s->late)
+        tell(why,
+             "no text of instructions: " TOOL " did not end in %llu s on %s; take the "
+             "cubin or library that has the kernel",
+             (unsigned long long)(timeout_ns / 1000000000), path);
+    if (s->count && !s->no_memory && !s->late)
         return s;
     sasstext_close(s);
     return NULL;
@@ -314,6 +366,19 @@ static bool is_for(uint32_t code, uint32_t arch)
     return arch == 0 || (code / 10 == arch / 10 && code <= arch);
 }
 
+/* A module that is loaded twice has the same code twice. */
+static bool is_same(const sasstext_t *s, const function_t *a, const function_t *b)
+{
+    const instruction_t *x = &s->instructions[a->first], *y = &s->instructions[b->first];
+
+    if (a->arch != b->arch || a->count != b->count)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (x[i].offset != y[i].offset || strcmp(x[i].text, y[i].text) != 0)
+            return false;
+    return true;
+}
+
 uint32_t sasstext_function(const sasstext_t *s, const char *name, uint32_t arch)
 {
     uint32_t found = SASSTEXT_NONE, best = 0;
@@ -326,7 +391,8 @@ uint32_t sasstext_function(const sasstext_t *s, const char *name, uint32_t arch)
         if (found == SASSTEXT_NONE || (arch && f->arch > best)) {
             found = i;
             best = f->arch;
-        } else if (arch == 0 || f->arch == best)
+        } else if ((arch == 0 || f->arch == best) &&
+                   (found == SASSTEXT_SEVERAL || !is_same(s, &s->functions[found], f)))
             found = SASSTEXT_SEVERAL;
     }
     return found;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* sasstext.h - the text of instructions, by function and offset: of a program, a library or a cubin, as
- * cuobjdump prints it. That is a child, whose time and output have a bound.
+/* sasstext.h - the text of instructions, by function and offset: of a program, a library or a cubin, or of
+ * all cubins of a folder, as cuobjdump prints it. That is a child, whose time and output have a bound.
  *
  * Context: one thread. */
 #ifndef GPURT_TUI_SASSTEXT_H
 #define GPURT_TUI_SASSTEXT_H
 
-#include <gpurt/base.h>
+#include "codefolder.h"
 
 enum {
     SASSTEXT_WHY = 512,
@@ -17,8 +17,10 @@ enum {
 
 typedef struct sasstext sasstext_t;
 
-/* Returns: NULL: `why` says in one line what is missing, and what to do. */
-sasstext_t *sasstext_read(const char *path, uint64_t timeout_ns, char why[SASSTEXT_WHY]);
+/* wish: of a folder, files that have none of these functions are left out; NULL: none is. Returns:
+ * NULL: `why` says in one line what is missing, and what to do. */
+sasstext_t *sasstext_read(const char *path, const code_wish_t *wish, uint64_t timeout_ns,
+                          char why[SASSTEXT_WHY]);
 void sasstext_close(sasstext_t *s);
 
 /* name: as a log has it. arch: of the GPU, 90 of sm_90; 0: not known. Returns: SASSTEXT_NONE: it has no such

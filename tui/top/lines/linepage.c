@@ -379,7 +379,7 @@ static void code_head_draw(const picture_t *p, canvas_t *c, rect_t area, int row
         text = function == SASSTEXT_NONE
                    ? "Its text is not in the file of --code, for this GPU."
                : function == SASSTEXT_SEVERAL
-                   ? "The file of --code has it for several GPUs: which was this?"
+                   ? "--code has it in several versions: which was this?"
                    : "Instructions that warps were met at.";
     canvas_put(c, area, row, 1,
                p->sass_why || (p->sass && function >= SASSTEXT_SEVERAL) ? STYLE_WARN
