@@ -124,6 +124,20 @@ static bool path_add(codefolder_t *f, char *path)
     return true;
 }
 
+static off_t bytes_of(const char *path)
+{
+    struct stat about;
+
+    return stat(path, &about) == 0 ? about.st_size : 0;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    const off_t x = bytes_of(*(char *const *)a), y = bytes_of(*(char *const *)b);
+
+    return x < y ? -1 : x > y;
+}
+
 static int is_cubin(const struct dirent *entry)
 {
     const char *dot = strrchr(entry->d_name, '.');
@@ -152,6 +166,8 @@ bool codefolder_open(const char *path, const code_wish_t *wish, codefolder_t *ou
     if (count >= 0)
         free(names);
     free(seen.of);
+    if (out->count)
+        qsort(out->paths, out->count, sizeof *out->paths, by_size);
     out->cubins = count > 0 ? (uint32_t)count : 0;
     return done;
 }

@@ -17,7 +17,7 @@ typedef struct code_wish {
 
 /* Owner: the caller; zeroed at first. */
 typedef struct codefolder {
-    char **paths; /* by name */
+    char **paths; /* the smallest file first: what a compiler made before whole libraries */
     uint32_t count, room;
     uint32_t cubins; /* that lie there */
 } codefolder_t;
