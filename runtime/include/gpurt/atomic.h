@@ -756,6 +756,11 @@ GPURT_HD uint32_t gpurt_or_ahead_far_u32(uint32_t *p, uint32_t v)
     return GPURT_IN_DEVICE ? gpurt_or_relaxed_far_u32(p, v)
                            : gpurt_or_release_far_u32(p, v);
 }
+GPURT_HD uint64_t gpurt_or_ahead_far_u64(uint64_t *p, uint64_t v)
+{
+    return GPURT_IN_DEVICE ? gpurt_or_relaxed_far_u64(p, v)
+                           : gpurt_or_release_far_u64(p, v);
+}
 
 /* Four words that others store one by one: one read on a GPU. Not on the CPU: there a load of 128 bits
  * is a compare-exchange, and a sanitizer's undoes a store of 32 bits beside it. */

@@ -221,6 +221,13 @@ GPURT_DEVN void gpurt_slab_outlived(const gpurt_heap_t *h, uint32_t c, uint32_t 
         gpurt_tree_put(h, tree, chunk / 64, 1ull << (chunk % 64));
 }
 
+/* Whether a chunk whose count had reached `now` needs no place in a set any more: its last free closes
+ * it, another request has taken its slots, or it is gone. */
+GPURT_DEV bool gpurt_slab_is_settled(uint32_t state, uint32_t c, uint32_t slots)
+{
+    return !gpurt_slab_has(state, c) || gpurt_state_free(state) == slots;
+}
+
 /* After n were added to a chunk's count: what that makes of the chunk. */
 GPURT_DEVN void gpurt_slab_grown(const gpurt_heap_t *h, uint32_t chunk, uint32_t old,
                                  uint32_t n)
@@ -238,9 +245,14 @@ GPURT_DEVN void gpurt_slab_grown(const gpurt_heap_t *h, uint32_t chunk, uint32_t
         tree = gpurt_tree_good(c);
     if (before > 0 && (before >= enough || now < enough))
         return;
-    empty = gpurt_tree_put_quiet(h, tree, chunk / 64, 1ull << (chunk % 64));
-    /* relaxed: a look, on its way while those above are told */
+    /* relaxed, here and below: looks. The first is on its way beside the fence: those that free a
+     * chunk's neighbours may have closed it. */
     state = gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk));
+    gpurt_release_ahead_dev();
+    if (gpurt_slab_is_settled(state, c, slots))
+        return;
+    empty = gpurt_tree_put_ahead(h, tree, chunk / 64, 1ull << (chunk % 64));
+    state = gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk)); /* while those above are told */
     if (empty)
         gpurt_tree_raise(h, gpurt_tree_leaves(h, tree), chunk / 64);
     if (!gpurt_state_is_slab(state))

@@ -94,6 +94,15 @@ GPURT_DEV bool gpurt_tree_put_quiet(const gpurt_heap_t *h, uint32_t tree, uint32
     return gpurt_or_release_far_u64(leaves + leaf, bits) == 0; /* AH3.rel */
 }
 
+/* The same behind gpurt_release_ahead_dev. */
+GPURT_DEV bool gpurt_tree_put_ahead(const gpurt_heap_t *h, uint32_t tree, uint32_t leaf,
+                                    uint64_t bits)
+{
+    uint64_t *leaves = gpurt_tree_leaves(h, tree);
+
+    return gpurt_or_ahead_far_u64(leaves + leaf, bits) == 0; /* AH3.rel */
+}
+
 /* Puts chunks of one leaf in, for all to find. */
 GPURT_DEV void gpurt_tree_put(const gpurt_heap_t *h, uint32_t tree, uint32_t leaf,
                               uint64_t bits)
