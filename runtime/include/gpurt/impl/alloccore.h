@@ -329,21 +329,27 @@ GPURT_DEV void gpurt_heap_count(const gpurt_heap_t *h, uint32_t chunk, uint32_t 
         gpurt_slab_grown(h, chunk, old, n);
 }
 
-/* A warp counts them: where that completes the chunk, all lanes close it. */
-GPURT_DEV void gpurt_heap_count_row(const gpurt_heap_t *h, uint32_t chunk, uint32_t n,
-                                    uint32_t slots)
+/* The chunk's count was `old`, and n make something of it: where they complete it, all lanes close it.
+ * Context: all lanes of a warp, n counted by lane 0. */
+GPURT_DEV void gpurt_heap_row_grown(const gpurt_heap_t *h, uint32_t chunk, uint32_t old,
+                                    uint32_t n, uint32_t slots)
+{
+    uint32_t now = gpurt_state_free(old) + n;
+
+    if (now == slots)
+        gpurt_slab_close_by_warp(h, chunk, old + n, now > n);
+    else if (gpurt_lane() == 0)
+        gpurt_slab_list(h, chunk, gpurt_state_class(old), slots, now);
+}
+
+/* A warp counts them. Returns: what the chunk's state was, to all lanes. */
+GPURT_DEV uint32_t gpurt_heap_count_row(const gpurt_heap_t *h, uint32_t chunk, uint32_t n)
 {
     uint32_t old = 0;
 
     if (gpurt_lane() == 0 && n) /* relaxed: as of gpurt_heap_count */
         old = gpurt_add_relaxed_far_u32(gpurt_slab_state(h, chunk), n);
-    old = gpurt_shfl_u32(GPURT_FULL_MASK, old, 0);
-    if (GPURT_LIKELY(!n || !gpurt_slab_grows(old, n, slots)))
-        return;
-    if (gpurt_state_free(old) + n == slots)
-        gpurt_slab_close_by_warp(h, chunk, old + n, gpurt_state_free(old) > 0);
-    else if (gpurt_lane() == 0)
-        gpurt_slab_grown(h, chunk, old, n);
+    return gpurt_shfl_u32(GPURT_FULL_MASK, old, 0);
 }
 
 /* A slot of any chunk each. */
@@ -365,23 +371,48 @@ GPURT_DEV void gpurt_heap_free_each(const gpurt_heap_t *h, void *object, uint32_
         gpurt_heap_count(h, chunk, gpurt_popc(group), slots);
 }
 
-/* Slots first + lane of a chunk, as one request got them: their bits are in one word or two. Context:
- * all lanes of a warp. */
+/* Slots of a row of which some were free already. was: what the word of the lane's slot held; at: the
+ * slot's bit there. Returns: how many were not. */
+GPURT_DEVN uint32_t gpurt_heap_free_again(const gpurt_heap_t *h, void *object, uint32_t was,
+                                          uint32_t at)
+{
+    uint32_t freed = gpurt_ballot(GPURT_FULL_MASK, !(was >> at & 1u));
+
+    if (was >> at & 1u)
+        gpurt_heap_bad_free(h, object, GPURT_FREE_TWICE);
+    return gpurt_popc(freed);
+}
+
+/* Sets the bits of slots first + lane of a chunk: they are in one word or two. Returns: to lanes 0 and 1
+ * which of those of their word were set already, in *was what it held. */
+GPURT_DEV uint32_t gpurt_heap_set_row(const gpurt_heap_t *h, uint32_t chunk, uint32_t first,
+                                      uint32_t *was)
+{
+    uint32_t lane = gpurt_lane(), shift = first % 32, mask;
+
+    mask = lane == 0 ? GPURT_FULL_MASK << shift : ~(GPURT_FULL_MASK << shift);
+    *was = 0;
+    gpurt_syncwarp(GPURT_FULL_MASK); /* what others did with theirs comes before, too */
+    if (lane < 2 && mask)
+        *was = gpurt_or_ahead_far_u32(gpurt_slab_bits(h, chunk) + first / 32 + lane,
+                                      mask); /* AH1.rel */
+    return *was & mask;
+}
+
+/* Slots first + lane of a chunk, as one request got them. Context: all lanes of a warp. */
 GPURT_DEV void gpurt_heap_free_row(const gpurt_heap_t *h, void *object, uint32_t chunk,
                                    uint32_t first, uint32_t slots)
 {
-    uint32_t lane = gpurt_lane(), shift = first % 32, mask, was = 0, freed;
+    uint32_t n = GPURT_WARP_SIZE, was, at = first % 32 + gpurt_lane(), old;
 
-    mask = lane == 0 ? GPURT_FULL_MASK << shift : ~(GPURT_FULL_MASK << shift);
-    gpurt_syncwarp(GPURT_FULL_MASK); /* what others did with theirs comes before, too */
-    if (lane < 2 && mask)
-        was = gpurt_or_ahead_far_u32(gpurt_slab_bits(h, chunk) + first / 32 + lane,
-                                     mask); /* AH1.rel */
-    was = gpurt_shfl_u32(GPURT_FULL_MASK, was, shift + lane < 32 ? 0 : 1);
-    freed = gpurt_ballot(GPURT_FULL_MASK, !(was >> (shift + lane) % 32 & 1u));
-    if (GPURT_UNLIKELY(!(freed >> lane & 1u)))
-        gpurt_heap_bad_free(h, object, GPURT_FREE_TWICE);
-    gpurt_heap_count_row(h, chunk, gpurt_popc(freed), slots);
+    if (GPURT_UNLIKELY(
+            gpurt_any(GPURT_FULL_MASK, gpurt_heap_set_row(h, chunk, first, &was)))) {
+        was = gpurt_shfl_u32(GPURT_FULL_MASK, was, at < 32 ? 0 : 1);
+        n = gpurt_heap_free_again(h, object, was, at % 32);
+    }
+    old = gpurt_heap_count_row(h, chunk, n);
+    if (GPURT_UNLIKELY(n && gpurt_slab_grows(old, n, slots)))
+        gpurt_heap_row_grown(h, chunk, old, n, slots);
 }
 
 GPURT_DEV void gpurt_heap_free_one(const gpurt_heap_t *h, void *object)

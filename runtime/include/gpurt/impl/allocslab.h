@@ -178,8 +178,8 @@ GPURT_DEV bool gpurt_slab_wipe_by_warp(const gpurt_heap_t *h, uint32_t chunk,
 /* As gpurt_slab_close, by a warp whose lane 0 made the count complete: its looks wait beside each
  * other. That a leaf of a set was emptied is left for a search to find out. state, listed: of
  * lane 0. */
-GPURT_DEVN void gpurt_slab_close_by_warp(const gpurt_heap_t *h, uint32_t chunk,
-                                         uint32_t state, bool listed)
+GPURT_DEV void gpurt_slab_close_by_warp(const gpurt_heap_t *h, uint32_t chunk,
+                                        uint32_t state, bool listed)
 {
     uint32_t c = gpurt_state_class(state), lane = gpurt_lane();
     uint32_t slots = gpurt_shape_slots(gpurt_class_shape(c));
@@ -228,44 +228,49 @@ GPURT_DEV bool gpurt_slab_is_settled(uint32_t state, uint32_t c, uint32_t slots)
     return !gpurt_slab_has(state, c) || gpurt_state_free(state) == slots;
 }
 
-/* After n were added to a chunk's count: what that makes of the chunk. */
-GPURT_DEVN void gpurt_slab_grown(const gpurt_heap_t *h, uint32_t chunk, uint32_t old,
-                                 uint32_t n)
+/* A chunk that has come to `now` free slots, not all, is put into the set that they are enough for.
+ * Context: gpurt_slab_grows. */
+GPURT_DEV void gpurt_slab_list(const gpurt_heap_t *h, uint32_t chunk, uint32_t c,
+                               uint32_t slots, uint32_t now)
 {
-    uint32_t c = gpurt_state_class(old), before = gpurt_state_free(old), now = before + n;
-    uint32_t slots = gpurt_shape_slots(gpurt_class_shape(c));
-    uint32_t enough = gpurt_class_enough(slots), tree = gpurt_tree_sparse(c), state;
-    bool empty;
+    bool good = now >= gpurt_class_enough(slots), empty;
+    uint32_t tree = good ? gpurt_tree_good(c) : gpurt_tree_sparse(c);
+    /* relaxed, here and below: looks. The first is on its way beside the fence: those that free the
+     * chunk's other slots may have closed it. */
+    uint32_t state = gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk));
 
-    if (now == slots) {
-        gpurt_slab_close(h, chunk, old + n, before > 0);
-        return;
-    }
-    if (now >= enough)
-        tree = gpurt_tree_good(c);
-    if (before > 0 && (before >= enough || now < enough))
-        return;
-    /* relaxed, here and below: looks. The first is on its way beside the fence: those that free a
-     * chunk's neighbours may have closed it. */
-    state = gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk));
     gpurt_release_ahead_dev();
     if (gpurt_slab_is_settled(state, c, slots))
         return;
     empty = gpurt_tree_put_ahead(h, tree, chunk / 64, 1ull << (chunk % 64));
-    state = gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, chunk)); /* while those above are told */
+    state = gpurt_load_relaxed_dev_u32(
+        gpurt_slab_state(h, chunk)); /* while those above are told */
     if (empty)
         gpurt_tree_raise(h, gpurt_tree_leaves(h, tree), chunk / 64);
     if (!gpurt_state_is_slab(state))
         gpurt_slab_outlived(h, c, tree, chunk);
 }
 
-/* Whether gpurt_slab_grown has anything to do. */
+/* Whether n more free slots make anything of a chunk. */
 GPURT_DEV bool gpurt_slab_grows(uint32_t old, uint32_t n, uint32_t slots)
 {
     uint32_t before = gpurt_state_free(old), now = before + n;
     uint32_t enough = gpurt_class_enough(slots);
 
     return before == 0 || now == slots || (before < enough && now >= enough);
+}
+
+/* After n were added to a chunk's count: what that makes of the chunk. */
+GPURT_DEVN void gpurt_slab_grown(const gpurt_heap_t *h, uint32_t chunk, uint32_t old,
+                                 uint32_t n)
+{
+    uint32_t c = gpurt_state_class(old), before = gpurt_state_free(old), now = before + n;
+    uint32_t slots = gpurt_shape_slots(gpurt_class_shape(c));
+
+    if (now == slots)
+        gpurt_slab_close(h, chunk, old + n, before > 0);
+    else if (gpurt_slab_grows(old, n, slots))
+        gpurt_slab_list(h, chunk, c, slots, now);
 }
 
 /* n slots whose bits are set, or promises that were not kept, count as free again. */
@@ -434,10 +439,10 @@ GPURT_DEV uint32_t gpurt_slab_pick(uint32_t *bits, uint32_t row, uint32_t turn,
  * want the same one; else one above n, evenly; else any. There is one for each promise; the
  * bit of the last may be on its way. Returns: the slot, or the number of slots, which is no
  * slot, when the count was wrong: an object was freed twice. */
-GPURT_DEVN uint32_t gpurt_slab_claim(const gpurt_heap_t *h, uint32_t chunk, uint32_t slots,
-                                     uint32_t t, uint32_t n)
+GPURT_DEVN uint32_t gpurt_slab_claim_in(uint32_t *bits, uint32_t slots, uint32_t t,
+                                        uint32_t n)
 {
-    uint32_t *bits = gpurt_slab_bits(h, chunk), rows = (slots + 31) / 32;
+    uint32_t rows = (slots + 31) / 32;
     uint32_t other = n < slots ? n + t * (slots - n) / n : t, row = other / 32, step, slot;
     /* relaxed, both: looks, on their way together */
     uint32_t own = gpurt_load_relaxed_dev_u32(bits + t / 32);
@@ -461,6 +466,13 @@ GPURT_DEVN uint32_t gpurt_slab_claim(const gpurt_heap_t *h, uint32_t chunk, uint
             gpurt_pause();
     }
     return slots;
+}
+
+/* The same of a chunk. Out of line nothing of the heap's description is read again. */
+GPURT_DEV uint32_t gpurt_slab_claim(const gpurt_heap_t *h, uint32_t chunk, uint32_t slots,
+                                    uint32_t t, uint32_t n)
+{
+    return gpurt_slab_claim_in(gpurt_slab_bits(h, chunk), slots, t, n);
 }
 
 /* ---- new chunks ---------------------------------------------------------------------- */
