@@ -5,6 +5,10 @@
 #include <gpurt/device.h>
 #include <gpurt/magazine.h>
 
+enum {
+    ALLOC_BURST = 8 /* rows, at most */
+};
+
 /* An object begins with its size; the rest is a pattern of its address. Of very large ones
  * only a sample is written. */
 GPURT_DEV uint32_t alloc_step(uint32_t bytes)
@@ -302,6 +306,70 @@ GPURT_KERNEL(alloc_magazine_row, struct alloc_args, p)
     }
     if (p->mode)
         gpurt_magazine_flush(m, &p->heap);
+}
+
+/* Whole warps take p->mode rows of one class and give them back, `rounds` times: what a magazine has room
+ * for stays in it. */
+GPURT_KERNEL(alloc_magazine_burst, struct alloc_args, p)
+{
+    GPURT_SHARED(gpurt_magazine_t, magazines, 8);
+    gpurt_magazine_t *m = &magazines[gpurt_warp()];
+    void *objects[ALLOC_BURST];
+    uint32_t rows = p->mode < ALLOC_BURST ? p->mode : ALLOC_BURST;
+
+    gpurt_magazine_init(m);
+    for (uint32_t round = 0; round < p->rounds; round++) {
+        for (uint32_t i = 0; i < rows; i++) {
+            objects[i] = gpurt_magazine_alloc(m, &p->heap, p->min_bytes);
+            if (objects[i])
+                alloc_write(objects[i], p->min_bytes);
+            else
+                gpurt_red_add_relaxed_dev_u32(&p->verdict->xnull, 1);
+        }
+        for (uint32_t i = 0; i < rows; i++) {
+            if (objects[i])
+                alloc_read(objects[i], p->verdict);
+            gpurt_syncwarp(GPURT_FULL_MASK);
+            gpurt_magazine_free(m, &p->heap, objects[i], p->min_bytes);
+        }
+    }
+}
+
+/* Whole warps give back one row more than a magazine has room for, and the first once more. */
+GPURT_KERNEL(alloc_magazine_again, struct alloc_args, p)
+{
+    GPURT_SHARED(gpurt_magazine_t, magazines, 8);
+    gpurt_magazine_t *m = &magazines[gpurt_warp()];
+    void *objects[GPURT_MAGAZINE_ROWS + 1];
+
+    gpurt_magazine_init(m);
+    for (uint32_t i = 0; i < GPURT_MAGAZINE_ROWS + 1; i++)
+        objects[i] = gpurt_magazine_alloc(m, &p->heap, p->min_bytes);
+    for (uint32_t i = 0; i < GPURT_MAGAZINE_ROWS + 1; i++)
+        gpurt_magazine_free(m, &p->heap, objects[i], p->min_bytes);
+    gpurt_magazine_free(m, &p->heap, objects[0], p->min_bytes);
+}
+
+/* One warp, whose magazine holds a row of 64 B, and whose lanes want eight sizes at a time. mode 0:
+ * they give back what they got, but those of 64 B what lies in the row. 1: they take until
+ * nothing is left. */
+GPURT_KERNEL(alloc_magazine_mixed, struct alloc_args, p)
+{
+    GPURT_SHARED(gpurt_magazine_t, magazines, 1);
+    gpurt_magazine_t *m = &magazines[gpurt_warp()];
+    uint32_t bytes = 16 * (gpurt_lane() / 4 + 1), served = 0;
+    void *kept, *object;
+
+    gpurt_magazine_init(m);
+    kept = gpurt_magazine_alloc(m, &p->heap, 64);
+    gpurt_magazine_free(m, &p->heap, kept, 64);
+    do {
+        object = gpurt_magazine_alloc(m, &p->heap, bytes);
+        served += object != NULL;
+    } while (gpurt_any(GPURT_FULL_MASK, p->mode && object));
+    gpurt_red_add_relaxed_dev_u32(&p->verdict->xserved, served);
+    if (!p->mode)
+        gpurt_magazine_free(m, &p->heap, bytes == 64 ? kept : object, bytes);
 }
 
 /* Half of each warp gives back twice what it has taken out of a row of the magazine. */

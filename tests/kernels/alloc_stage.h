@@ -25,6 +25,9 @@ GPURT_KERNEL_DECLARE(alloc_warp_short, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_magazine_no_size, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_magazine_row, struct alloc_args);
 GPURT_KERNEL_DECLARE(alloc_magazine_twice, struct alloc_args);
+GPURT_KERNEL_DECLARE(alloc_magazine_burst, struct alloc_args);
+GPURT_KERNEL_DECLARE(alloc_magazine_again, struct alloc_args);
+GPURT_KERNEL_DECLARE(alloc_magazine_mixed, struct alloc_args);
 
 enum {
     MIB = 1 << 20,

@@ -6,6 +6,8 @@
 #include "alloc_stage.h"
 #include "stage_parts.h"
 
+#include <gpurt/magazine.h>
+
 /* ---- requests -------------------------------------------------------------------------- */
 
 enum {
@@ -215,6 +217,22 @@ static void test_freed_twice(void)
     stage_close(&s);
 }
 
+/* A row that lies in a magazine already is not freed once more, also where it has no room. */
+static void test_row_twice(void)
+{
+    gpurt_heap_options_t options = {.bytes = 2 * MIB};
+    gpurt_heap_stats_t stats;
+    stage_t s;
+
+    stage_open(&s, &options, 2);
+    s.args.min_bytes = 64;
+    RUN(&s, alloc_magazine_again);
+    stats = stage_stats(&s);
+    CHECK_EQ(stats.counts.xbad_frees[GPURT_FREE_TWICE], 4 * 64);
+    CHECK_EQ(stats.live, GPURT_MAGAZINE_ROWS * 4 * 64); /* not flushed */
+    stage_close(&s);
+}
+
 /* A second free leaves the chunk found, and given back by the last of the others. freed: how many slots of
  * the chunk are free before one of them is freed again. */
 static void freed_again(uint32_t freed)
@@ -415,9 +433,9 @@ static const stage_part_t parts[] = {
     {"handles", test_handles},           {"vain", test_vain},
     {"reasons", test_reasons},           {"bad_frees", test_bad_frees},
     {"freed_twice", test_freed_twice},   {"freed_again", test_freed_again},
-    {"free_ahead", test_free_ahead},     {"grown_leaves", test_grown_leaves},
-    {"no_size", test_no_size},           {"warp_short", stage_warp_short},
-    {"warp_refused", test_warp_refused},
+    {"row_twice", test_row_twice},       {"free_ahead", test_free_ahead},
+    {"grown_leaves", test_grown_leaves}, {"no_size", test_no_size},
+    {"warp_short", stage_warp_short},    {"warp_refused", test_warp_refused},
 };
 
 int main(int argc, char **argv)

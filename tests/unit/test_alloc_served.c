@@ -321,6 +321,50 @@ static void test_magazine(void)
     }
 }
 
+/* Rows beside a magazine's first serve whole warps, too; what has no place goes to the heap. */
+static void test_magazine_bursts(void)
+{
+    gpurt_heap_options_t options = {.bytes = 16 * MIB};
+    uint32_t lanes = 4 * 64;
+    stage_t s;
+
+    for (uint32_t rows = 3; rows <= 7; rows += 2) {
+        stage_open(&s, &options, 2);
+        s.args.min_bytes = 64;
+        s.args.rounds = 10;
+        s.args.mode = rows;
+        RUN(&s, alloc_magazine_burst);
+        CHECK_EQ(stage_verdict(&s).xnull, 0);
+        CHECK_EQ(stage_stats(&s).live, (rows < 4 ? rows : 4) * lanes); /* not flushed */
+        CHECK_EQ(stage_stats(&s).counts.xbad_frees[GPURT_FREE_TWICE], 0);
+        stage_close(&s);
+    }
+}
+
+/* Lanes that want many sizes are served by the heap, and where it is full by a row. */
+static void test_magazine_mixed(void)
+{
+    gpurt_heap_options_t options = {.bytes = 16 * MIB}, full = {.bytes = 1 * MIB};
+    gpurt_heap_stats_t stats;
+    stage_t s;
+
+    stage_open(&s, &options, 2);
+    s.launch = (gpurt_launch_t){.grid = {1, 1, 1}, .block = {GPURT_WARP_SIZE, 1, 1}};
+    RUN(&s, alloc_magazine_mixed);
+    stats = stage_stats(&s);
+    CHECK_EQ(stage_verdict(&s).xserved, GPURT_WARP_SIZE);
+    CHECK_EQ(stats.live, GPURT_WARP_SIZE + 4); /* the row, and what was not given back */
+    CHECK_EQ(stats.counts.xbad_frees[GPURT_FREE_TWICE], 4);
+    stage_close(&s);
+
+    stage_open(&s, &full, 2);
+    s.launch = (gpurt_launch_t){.grid = {1, 1, 1}, .block = {GPURT_WARP_SIZE, 1, 1}};
+    s.args.mode = 1;
+    RUN(&s, alloc_magazine_mixed);
+    CHECK_EQ(stage_stats(&s).live, stage_verdict(&s).xserved);
+    stage_close(&s);
+}
+
 static void test_default(void)
 {
     gpurt_heap_options_t options = {.bytes = 4 * MIB, .make_default = true};
@@ -360,6 +404,8 @@ static const stage_part_t parts[] = {
     {"default", test_default},
     {"warp", test_warp},
     {"magazine", test_magazine},
+    {"magazine_bursts", test_magazine_bursts},
+    {"magazine_mixed", test_magazine_mixed},
     {"full", test_fulls},
     {"storm_words", storm_words},
     {"storm_slots", storm_slots},

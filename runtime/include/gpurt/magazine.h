@@ -31,7 +31,8 @@
 
 enum {
     GPURT_MAGAZINE_BINS = 8, /* a class has the bin of its last three bits; they share */
-    GPURT_MAGAZINE_ROWS = 4
+    GPURT_MAGAZINE_ROWS = 4,
+    GPURT_MAGAZINE_MOST = 4 /* classes in one call; with more the heap is faster */
 };
 
 /* Up to 32 slots of one class that lie side by side; a bit for each that is here. */
@@ -75,7 +76,28 @@ GPURT_DEV bool gpurt_magazine_in_row(const char *object, uint32_t bytes)
     return gpurt_all(GPURT_FULL_MASK, object && object == first + gpurt_lane() * bytes);
 }
 
+/* Whether lanes ask for, or free, objects of more classes than rows are worth for. */
+GPURT_DEV bool gpurt_magazine_is_mixed(uint32_t todo, uint32_t own)
+{
+    uint32_t classes = 0;
+
+    for (; todo && classes <= GPURT_MAGAZINE_MOST; classes++) {
+        uint32_t c = gpurt_shfl_u32(GPURT_FULL_MASK, own, gpurt_leader(todo));
+
+        todo &= ~gpurt_ballot(GPURT_FULL_MASK, own == c);
+    }
+    return classes > GPURT_MAGAZINE_MOST;
+}
+
 /* ---- allocate ------------------------------------------------------------------------ */
+
+/* Whether a row of the bin holds slots of class c. */
+GPURT_DEV bool gpurt_magazine_has(const gpurt_magazine_row_t *bin, uint32_t c)
+{
+    const gpurt_magazine_row_t *row = bin + gpurt_lane() % GPURT_MAGAZINE_ROWS;
+
+    return gpurt_any(GPURT_FULL_MASK, row->slots && row->c == c);
+}
 
 /* Takes slots of class c out of a row for the lanes of `need`, in order. Returns: the lanes
  * that got one. */
@@ -163,6 +185,7 @@ GPURT_DEVN void *gpurt_magazine_alloc_slow(gpurt_magazine_t *m, const gpurt_heap
                                            size_t size)
 {
     uint32_t todo = gpurt_ballot(GPURT_FULL_MASK, size > 0);
+    uint32_t own = size - 1 < GPURT_SMALL_MAX ? gpurt_class_of((uint32_t)size) : 0;
     char *object = NULL;
 
     if (gpurt_any(GPURT_FULL_MASK, size > GPURT_SMALL_MAX)) {
@@ -171,16 +194,22 @@ GPURT_DEVN void *gpurt_magazine_alloc_slow(gpurt_magazine_t *m, const gpurt_heap
         gpurt_syncwarp(GPURT_FULL_MASK);
         return object;
     }
+    if (gpurt_magazine_is_mixed(todo, own)) {
+        if (size > 0)
+            object = (char *)gpurt_heap_alloc(h, size);
+        /* What the heap lacks, a row may have. */
+        todo = gpurt_ballot(GPURT_FULL_MASK, size > 0 && !object);
+    }
     while (todo) {
-        uint32_t own = size ? gpurt_class_of((uint32_t)size) : 0;
         uint32_t c = gpurt_shfl_u32(GPURT_FULL_MASK, own, gpurt_leader(todo));
         uint32_t need =
             gpurt_ballot(GPURT_FULL_MASK, (todo >> gpurt_lane() & 1u) && own == c);
         gpurt_magazine_row_t *bin = m->rows[c % GPURT_MAGAZINE_BINS];
 
         todo &= ~need;
-        for (uint32_t i = 0; i < GPURT_MAGAZINE_ROWS && need; i++)
-            need &= ~gpurt_magazine_take(bin + i, c, need, &object);
+        if (gpurt_magazine_has(bin, c))
+            for (uint32_t i = 0; i < GPURT_MAGAZINE_ROWS && need; i++)
+                need &= ~gpurt_magazine_take(bin + i, c, need, &object);
         if (need) {
             char *fresh = gpurt_magazine_refill(bin, h, c, need);
 
@@ -266,22 +295,30 @@ GPURT_DEV bool gpurt_magazine_return(gpurt_magazine_row_t *row, const gpurt_heap
     return mine;
 }
 
-/* A row of objects side by side, where a row of the bin is empty. Returns: whether one was.
- * */
-GPURT_DEV bool gpurt_magazine_keep(gpurt_magazine_t *m, uint32_t c, char *object)
+/* A row of objects of one class side by side, where a row of the bin is empty. Returns: whether one
+ * was. */
+GPURT_DEV bool gpurt_magazine_keep(gpurt_magazine_row_t *bin, uint32_t c, char *object)
 {
-    gpurt_magazine_row_t *bin = m->rows[c % GPURT_MAGAZINE_BINS];
-    uint32_t first = gpurt_shfl_u32(GPURT_FULL_MASK, c, 0);
+    uint32_t at = gpurt_lane() % GPURT_MAGAZINE_ROWS;
+    uint32_t empty = gpurt_ballot(GPURT_FULL_MASK, !bin[at].slots);
 
-    if (!gpurt_all(GPURT_FULL_MASK, c == first) ||
-        !gpurt_magazine_in_row(object, gpurt_class_bytes(c)))
-        return false;
+    if (empty)
+        gpurt_magazine_put(bin + gpurt_ctz(empty), c, object, GPURT_FULL_MASK);
+    return empty != 0;
+}
+
+/* Whether the lane's object lies in the window of a row that holds something: it may be there
+ * already. */
+GPURT_DEV bool gpurt_magazine_near(const gpurt_magazine_t *m, uint32_t c,
+                                   const char *object)
+{
+    const gpurt_magazine_row_t *bin = m->rows[c % GPURT_MAGAZINE_BINS];
+    bool near = false;
+
     for (uint32_t i = 0; i < GPURT_MAGAZINE_ROWS; i++)
-        if (!bin[i].slots) {
-            gpurt_magazine_put(bin + i, c, object, GPURT_FULL_MASK);
-            return true;
-        }
-    return false;
+        near |= bin[i].slots && bin[i].c == c &&
+                (size_t)(object - bin[i].base) < 32 * gpurt_class_bytes(c);
+    return near;
 }
 
 /* Any objects; what no row has a place for goes to the heap. */
@@ -291,11 +328,19 @@ GPURT_DEVN void gpurt_magazine_free_slow(gpurt_magazine_t *m, const gpurt_heap_t
     bool small = object && size - 1 < GPURT_SMALL_MAX;
     uint32_t own = small ? gpurt_class_of((uint32_t)size) : 0;
     uint32_t todo = gpurt_ballot(GPURT_FULL_MASK, small);
+    bool row;
 
     if (!size) /* this lane takes no part */
         object = NULL;
-    if (todo == GPURT_FULL_MASK && gpurt_magazine_keep(m, own, (char *)object))
+    row = todo == GPURT_FULL_MASK &&
+          gpurt_all(GPURT_FULL_MASK, own == gpurt_shfl_u32(GPURT_FULL_MASK, own, 0)) &&
+          gpurt_magazine_in_row((char *)object, gpurt_class_bytes(own));
+    if (row && gpurt_magazine_keep(m->rows[own % GPURT_MAGAZINE_BINS], own, (char *)object))
         return;
+    /* A row without room, and objects of many classes, go to the heap, unless one may lie here. */
+    if ((row || gpurt_magazine_is_mixed(todo, own)) &&
+        !gpurt_any(GPURT_FULL_MASK, small && gpurt_magazine_near(m, own, (char *)object)))
+        todo = 0;
     while (todo) {
         uint32_t c = gpurt_shfl_u32(GPURT_FULL_MASK, own, gpurt_leader(todo));
         bool mine = object && own == c && (todo >> gpurt_lane() & 1u);

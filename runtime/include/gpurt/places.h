@@ -236,7 +236,7 @@ GPURT_DEV char *gpurt_places_return(gpurt_places_t *k, uint32_t c, char *object)
     if (gpurt_magazine_in_row(object, gpurt_class_bytes(c))) {
         char *base = object - gpurt_lane() * gpurt_class_bytes(c);
 
-        if (gpurt_magazine_keep(k->magazine, c, object)) {
+        if (gpurt_magazine_keep(bin, c, object)) {
             k->put[GPURT_PLACE_WARP]++;
             return NULL;
         }
