@@ -133,11 +133,15 @@ function(gpurt_add_script_test name)
     gpurt_test_properties(${name})
 endfunction()
 
-# gpurt_one_thread(NAME...): tests of this folder of programs that have one thread each: `./dev tsan` leaves them out.
+# gpurt_one_thread(NAME...): tests of this folder of programs that have one thread each, as those that `nm` shows without
+# pthread_create and fork: a build for ThreadSanitizer leaves them out, and `./dev tsan` does not run them.
 function(gpurt_one_thread)
     foreach(name IN LISTS ARGN)
         if(TEST ${name})
             set_property(TEST ${name} APPEND PROPERTY LABELS one-thread)
+        endif()
+        if(TARGET ${name} AND GPURT_SANITIZE STREQUAL "thread")
+            set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL TRUE)
         endif()
     endforeach()
 endfunction()
