@@ -42,7 +42,7 @@ def blocks_of(name):
             if comments:
                 found = re.search(r"\b(20\d\d-\d\d-\d\d)", comments)
                 date = found[1] if found else date
-                found = re.search(r"\bcommit:? ([0-9a-f]{7})\b", comments)
+                found = re.search(r"\bcommit:? ([0-9a-f]{7})[0-9a-f]*\b", comments)
                 commit = found[1] if found else commit
                 comments = ""
             fields = line.split("\t")
