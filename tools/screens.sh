@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# screens.sh BUILD [FOLDER] - draws the screens that README.md and docs/SCHEDULER.md show, from real runs, into FOLDER
+# screens.sh BUILD [FOLDER] - draws the screens that README.md and the pages show, from real runs, into FOLDER
 # (docs/screens): gpurt-top in a terminal of tmux, and what that terminal holds as SVG.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -24,6 +24,13 @@ start 96 30 "cd $dir; PATH=$bin:\$PATH gpurt-top --record run.gplog -- pipeline 
 see 'PANIC 1'
 see 'sold for'
 draw top 'gpurt-top beside a program whose kernels log: one block panicked'
+
+# A channel that is full: eight senders wait, and nobody receives.
+start 96 24 "cd $dir; PATH=$bin:\$PATH gpurt-top -v objects:channel -- $tests/hang_app crowd"
+see 'left'
+t send-keys Enter
+see 'senders waiting     8'
+draw channel_full 'a page of gpurt-top: a channel is full, and eight senders wait'
 
 # An executor under load, and one whose task comes to no end.
 start 96 24 "cd $dir; PATH=$bin:\$PATH gpurt-top -v scheduler -- $tests/tasks_app load 20000"

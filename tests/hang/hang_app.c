@@ -26,7 +26,8 @@ static const way_t ways[] = {
     {"named", HANG_NAMED, 4, 1},   {"channels", HANG_CHANNELS, 2, 1},
     {"full", HANG_FULL, 2, 1},     {"order", HANG_ORDER, 1, 1},
     {"call", HANG_CALL, 1, 1},     {"listen", HANG_LISTEN, 1, 1},
-    {"credit", HANG_CREDIT, 2, 1}, {"not", HANG_NOT, 4, 1},
+    {"credit", HANG_CREDIT, 2, 1}, {"crowd", HANG_FULL, 9, 1},
+    {"not", HANG_NOT, 4, 1},
 };
 
 static const way_t *way_of(const char *name)

@@ -28,7 +28,7 @@ enum {
     HANG_LATE,     /* two waits, each long after the last record */
     HANG_NOISE,    /* as RING, and a block more that logs beside it */
     HANG_CHANNELS, /* block i is told by i + 1, and all wait to be told first */
-    HANG_FULL,     /* a sender and a receiver wait, and nobody is to blame */
+    HANG_FULL,     /* senders and a receiver wait, and nobody is to blame */
     HANG_CREDIT, /* block 0 wants a credit of block 1, which wants a message of it first */
     HANG_NAMED,  /* all name the same objects at once, and have their numbers behind it */
     HANG_ORDER,  /* the host awaits an order whose kernel waits until it receives answers */

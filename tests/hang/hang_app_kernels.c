@@ -262,7 +262,7 @@ GPURT_KERNEL(hang_app, struct hang_app_args, p)
         } else if (p->way == HANG_CREDIT) {
             hang_credit(p, block);
         } else if (p->way == HANG_FULL) {
-            for (uint32_t i = 0; block == 0 && i < 3; i++)
+            for (uint32_t i = 0; block + 1 < blocks && i < 3; i++)
                 (void)gpurt_send(&p->left, &i);
             (void)gpurt_receive(&p->right, &blocks);
         } else if (p->way == HANG_QUEUE) {
