@@ -315,7 +315,7 @@ GPURT_KERNEL(alloc_magazine_burst, struct alloc_args, p)
     GPURT_SHARED(gpurt_magazine_t, magazines, 8);
     gpurt_magazine_t *m = &magazines[gpurt_warp()];
     void *objects[ALLOC_BURST];
-    uint32_t rows = p->mode < ALLOC_BURST ? p->mode : ALLOC_BURST;
+    uint32_t rows = p->mode < ALLOC_BURST ? p->mode : (uint32_t)ALLOC_BURST;
 
     gpurt_magazine_init(m);
     for (uint32_t round = 0; round < p->rounds; round++) {
