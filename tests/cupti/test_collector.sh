@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# test_collector.sh FOLDER-OF-PROGRAMS FOLDER-OF-TESTS MANY: the collector over a stand-in for CUPTI, in programs that
+# test_collector.sh FOLDER-OF-PROGRAMS FOLDER-OF-TESTS MANY [SANITIZER]: the collector over a stand-in for CUPTI, in programs that
 # end in every way, from the call of the driver to the log file. MANY kernels are the crowd of one of them.
 set -euo pipefail
-many=$3
+many=$3 sanitized=${4:-}
 # shellcheck source=tests/cupti/standin.sh
 . "${BASH_SOURCE[0]%/*}/standin.sh" "$1" "$2"
 
@@ -35,7 +35,12 @@ done
     and (map(.share_percent) | add | . > 99.9 and . < 100.1)' >/dev/null || fail 'means and shares'
 [ "$("$bin/gpurt-log" stat run.gplog | grep -A 1 '  share ' | awk 'NR == 1 { n = split($0, head) } NR == 2 { print head[5], $7, $8 }')" = 'min 1.00 us' ] || fail "min: $("$bin/gpurt-log" stat run.gplog)"
 run 0 threads
-counted threads 120000
+if [ "$sanitized" ]; then # its drainer may be too slow for four threads at once: what is missing was counted as dropped
+    kernels=$(lines ' kernel  *kernel ') dropped=$(field dropped)
+    [ "$kernels" = 120000 ] || [ "$((kernels + dropped))" -ge 120000 ] || fail "threads: $kernels kernels, $dropped dropped"
+else
+    counted threads 120000
+fi
 run 0 many # 300 threads, each with a buffer of its own
 counted many 1500
 run 137 kill 5000
