@@ -57,7 +57,20 @@ void duty_ring(duty_t *w)
         sem_post(w->bell);
 }
 
-bool duty_stop(duty_t *w, uint32_t ms)
+/* Returns: whether it ended while work was done. */
+static bool ends(duty_t *w, uint32_t ms, uint32_t times, uint64_t (*done)(void))
+{
+    uint64_t before;
+
+    do {
+        before = done ? done() : 0;
+        if (wait_for(&w->done, ms))
+            return true;
+    } while (times-- > 0 && done && done() != before);
+    return false;
+}
+
+bool duty_finish(duty_t *w, uint32_t ms, uint32_t times, uint64_t (*done)(void))
 {
     if (!w->started)
         return true;
@@ -66,10 +79,15 @@ bool duty_stop(duty_t *w, uint32_t ms)
         return true;
     gpurt_store_relaxed_dev_u32(&w->xstop, 1); /* relaxed: the bell orders it */
     sem_post(w->bell);
-    if (!wait_for(&w->done, ms)) {
+    if (!ends(w, ms, times, done)) {
         pthread_detach(w->thread);
         return false;
     }
     pthread_join(w->thread, NULL);
     return true;
+}
+
+bool duty_stop(duty_t *w, uint32_t ms)
+{
+    return duty_finish(w, ms, 0, NULL);
 }

@@ -34,4 +34,7 @@ void duty_ring(duty_t *w);
  * that this one was forked from: there is nothing to wait for. */
 bool duty_stop(duty_t *w, uint32_t ms);
 
+/* The same, but it is waited for again, at most so many times, while done() goes on rising. */
+bool duty_finish(duty_t *w, uint32_t ms, uint32_t times, uint64_t (*done)(void));
+
 #endif

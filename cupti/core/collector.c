@@ -27,6 +27,7 @@
 #include "wanted.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,6 +37,7 @@
 enum {
     FLUSH_MS = 100,
     STOP_MS = 3000, /* at exit, for each thread: a driver that hangs holds nobody longer */
+    READ_TIMES = 9, /* so often again, while the reader goes on reading */
     SYNC_MS = 1000,
     SILENCE_MS = 3000 /* CUPTI gives out what has ended in less */
 };
@@ -286,6 +288,24 @@ void collector_sync(void)
     }
 }
 
+static uint64_t buffers_read(void)
+{
+    return pool_given(&collector.pool);
+}
+
+/* The reader holds the outlet, so the log cannot say it. */
+static void unread_tell(void)
+{
+    uint64_t unread = pool_unread(&collector.pool);
+
+    if (unread > 0)
+        fprintf(stderr,
+                "gpurt: %" PRIu64
+                " buffer%s of records, the last ones, %s not in the log: the "
+                "program ended before they were read\n",
+                unread, unread == 1 ? "" : "s", unread == 1 ? "is" : "are");
+}
+
 void collector_stop(void)
 {
     bool read;
@@ -297,7 +317,9 @@ void collector_stop(void)
     lines_stop();
     if (!duty_stop(&collector.flusher, STOP_MS))
         gpurt_store_relaxed_dev_u64(&collector.xasked_ns, 1); /* relaxed: the bell */
-    read = duty_stop(&collector.reader, STOP_MS);
+    read = duty_finish(&collector.reader, STOP_MS, READ_TIMES, buffers_read);
+    if (!read)
+        unread_tell();
     launchwords_stop(); /* behind the last records, which tell of ends */
     if (read)
         outlet_close(); /* else it holds the outlet: the drainer sees our end */

@@ -161,6 +161,16 @@ uint32_t pool_foreign(const pool_t *p)
     return gpurt_load_relaxed_dev_u32(&p->xforeign); /* relaxed: a count */
 }
 
+uint64_t pool_given(const pool_t *p)
+{
+    return gpurt_load_relaxed_dev_u64(&p->xgiven); /* relaxed: a count */
+}
+
+uint64_t pool_unread(const pool_t *p)
+{
+    return gpurt_load_relaxed_dev_u64(&p->xorder) - pool_given(p); /* relaxed: a count */
+}
+
 /* The oldest buffer that one pass over the words finds. */
 static int oldest(const pool_t *p)
 {
@@ -184,7 +194,8 @@ static int neighbour(const pool_t *p)
     int index = p->behind % POOL_BUFFERS;
     uint64_t word = gpurt_load_acquire_dev_u64(&p->xfull[index / 64]); /* CUP1.acq */
 
-    return (word >> index % 64 & 1) && p->entries[index].order == p->given ? index : -1;
+    return (word >> index % 64 & 1) && p->entries[index].order == pool_given(p) ? index
+                                                                                : -1;
 }
 
 /* A pass reads the words one by one: what was filled before the one it found may have come
@@ -206,7 +217,7 @@ void pool_give(pool_t *p, int index)
     uint64_t bit = 1ull << (index % 64);
     uint32_t parts = p->entries[index].parts;
 
-    p->given++;
+    gpurt_store_relaxed_dev_u64(&p->xgiven, pool_given(p) + 1); /* relaxed: a count */
     p->behind = index + (int)parts;
     gpurt_and_relaxed_dev_u64(&p->xfull[index / 64], ~bit); /* relaxed: only we clear */
     gpurt_or_release_dev_u64(&p->xfree[index / 64], bits_of(parts)

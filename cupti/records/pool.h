@@ -47,9 +47,9 @@ typedef struct pool {
     uint64_t xstarved;             /* takes that found none; likewise */
     uint32_t xforeign;             /* fills of what is not CUPTI's to fill; likewise */
     pool_entry_t entries[POOL_BUFFERS];
-    uint64_t given; /* buffers given back so far; the reader's */
-    int behind;     /* the place behind the last of them; likewise */
-    sem_t filled;   /* posted by fill, for each POOL_BELL of them */
+    uint64_t xgiven; /* buffers given back so far; written by: the reader */
+    int behind;      /* the place behind the last of them; likewise */
+    sem_t filled;    /* posted by fill, for each POOL_BELL of them */
 } pool_t;
 
 /* Returns: false without memory. */
@@ -69,6 +69,10 @@ uint32_t pool_foreign(const pool_t *p);
 
 /* How many are CUPTI's now. Context: any. */
 uint32_t pool_out(const pool_t *p);
+
+/* How many were read and given back, and how many wait to be read. Context: any. */
+uint64_t pool_given(const pool_t *p);
+uint64_t pool_unread(const pool_t *p);
 
 /* Context: one thread. The oldest full buffer, still owned by it until give. Returns: its
  * index, -1 when there is none. */

@@ -64,6 +64,45 @@ static void duties_are_the_parents(void)
     CHECK(duty_stop(&duty, 60000));
 }
 
+/* One that works after its stop: it ends when its work was looked at WORK_LOOKS times. */
+enum {
+    WORK_LOOKS = 3
+};
+
+static sem_t work_over;
+static uint64_t work_looks;
+
+static void works_on(duty_t *w)
+{
+    (void)w;
+    while (sem_wait(&work_over) != 0)
+        ;
+}
+
+static uint64_t work_done(void)
+{
+    if (++work_looks == WORK_LOOKS)
+        sem_post(&work_over);
+    return work_looks;
+}
+
+static uint64_t work_stands(void)
+{
+    return 0;
+}
+
+static void work_is_waited_for(void)
+{
+    static duty_t working, stuck;
+
+    CHECK_EQ(sem_init(&work_over, 0, 0), 0);
+    CHECK(duty_start(&working, "works", works_on, NULL));
+    CHECK(duty_finish(&working, 1, 60000, work_done));
+    CHECK(work_looks >= WORK_LOOKS);
+    CHECK(duty_start(&stuck, "stuck", works_on, NULL));
+    CHECK(!duty_finish(&stuck, 1, 60000, work_stands));
+}
+
 static bool never(void)
 {
     return false;
@@ -101,6 +140,7 @@ int main(void)
     child_ends(false);
     child_ends(true);
     duties_are_the_parents();
+    work_is_waited_for();
     still_heard();
     end_among_silent_ones();
     CHECK_EQ(woken, 1);
