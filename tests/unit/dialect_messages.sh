@@ -110,15 +110,22 @@ run_program() { # ID PROGRAM "COMPILER FLAG..." VAR=VALUE...
     timeout 60 "${fixed_addresses[@]}" env "${settings[@]}" "${@:4}" "$2"
 }
 
+kind_of() { # ID
+    awk -v id="$1" '$1 == id { print $2 }' "$work/code/kinds"
+}
+
 said_by() { # ID WHO: prints it; ends as WHO does
-    local id=$1 who=$2 out=$work/bin/$1.${2//[^a-z0-9]/_} flags
+    local id=$1 who=$2 out=$work/bin/$1.${2//[^a-z0-9]/_} flags pass
     cd "$work/code"
     case $who in
-    gcc) gcc "${gcc_flags[@]}" -Wall -Wextra -Wc++-compat -c "$id.c" -o "$out.o" ;;
-    g++) g++ "${gxx_flags[@]}" -Wall -Wextra -c "$id.c" -o "$out.o" ;;
+    gcc) gcc "${gcc_flags[@]}" -Wall -Wextra -Wc++-compat -fsyntax-only "$id.c" ;;
+    g++) g++ "${gxx_flags[@]}" -Wall -Wextra -fsyntax-only "$id.c" ;;
     nvcc*)
+        # Its second pass, for the host, takes most of the time, and reads what g++ is asked about, too.
         read -ra flags <<<"${who#nvcc}"
-        "$nvcc" -std=c++17 -x cu "${flags[@]:--arch=sm_90}" "${headers[@]}" -c "$id.c" -o "$out.o"
+        pass=-ptx
+        [[ $(kind_of "$id") != host ]] || pass=-c
+        "$nvcc" -std=c++17 -x cu "${flags[@]:--arch=sm_90}" "${headers[@]}" "$pass" "$id.c" -o "$out.cuda"
         ;;
     ld)
         gcc "${gcc_flags[@]}" -DPART=1 -c "$id.c" -o "$out.1.o" &&
@@ -136,7 +143,7 @@ said_by() { # ID WHO: prints it; ends as WHO does
 # Whom a mistake concerns, whether its row names them or not.
 whos_of() { # KIND
     case $1 in
-    text) printf '%s\n' gcc g++ nvcc ;;
+    text | host) printf '%s\n' gcc g++ nvcc ;;
     parts) echo ld ;;
     program) echo run ;;
     esac
@@ -147,7 +154,7 @@ first_lines() { # FILE
 }
 
 if [[ $show ]]; then
-    kind=$(awk -v id="$show" '$1 == id { print $2 }' "$work/code/kinds")
+    kind=$(kind_of "$show")
     [[ $kind ]] || { echo "no mistake $show" && exit 1; }
     cat "$work/code/$show.c"
     mapfile -t whos < <(whos_of "$kind")
