@@ -187,6 +187,9 @@ for FAKE_PC in "${!says[@]}"; do
     has '^no samples of lines' shown
     lacks ' at /src' text
 done
+FAKE_PC=forbidden run lines 300 # where lines would stand, the reason does
+COLUMNS=70 LINES=20 "$bin/gpurt-top" -b -v lines --replay run.gplog >screen
+grep -A 3 'No kernel was sampled' screen | grep -q '^     alone; load it with NVreg_RestrictProfilingToAdminUsers=0, or$' || fail "the view of lines: $(cat screen)"
 FAKE_PC=placeless run lines 300
 has 'WARN .*no lines of a context: which GPU it is of: CUPTI says' text
 # A look that fails once is no end; one that goes on failing is, and is not asked again.

@@ -5,6 +5,7 @@
 #include "hosttime.h"
 #include "lines_text.h"
 #include "linesums.h"
+#include "linewhy.h"
 #include "plural.h"
 #include "running_text.h"
 
@@ -164,20 +165,14 @@ static void lines_print(const lines_text_t *l, const gpurt_linesum_function_t *f
 /* What the collector says of lines, where it lacks them. */
 static bool reason_print(const gpurt_modelview_t *v, FILE *out)
 {
-    const gpurt_model_lines_t *warnings = &v->lines[GPURT_CLASS_WARN];
+    const gpurt_model_line_t *why = linewhy_find(v);
 
-    for (uint64_t i = warnings->end; i-- > warnings->first;) {
-        const gpurt_model_line_t *line = &warnings->list[i % GPURT_MODEL_LINES];
-
-        if (memmem(line->text, line->text_bytes, "lines of", 8) ||
-            memmem(line->text, line->text_bytes, "no lines", 8)) {
-            fputs("  where its warps stand is not known: ", out);
-            plain_put(out, line->text, line->text_bytes);
-            fputc('\n', out);
-            return true;
-        }
-    }
-    return false;
+    if (!why)
+        return false;
+    fputs("  where its warps stand is not known: ", out);
+    plain_put(out, why->text, why->text_bytes);
+    fputc('\n', out);
+    return true;
 }
 
 static void where_print(const gpurt_modelview_t *v, const gpurt_model_running_t *r,

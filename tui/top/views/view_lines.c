@@ -3,21 +3,49 @@
  * line beside it, or its instructions. */
 #include "linepage.h"
 #include "linesheet.h"
+#include "linewhy.h"
+#include "textfold.h"
 
-static void nothing_draw(canvas_t *c, rect_t area)
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    WHY_ROOM = 2048 /* of the longest message, folded */
+};
+
+static void why_draw(canvas_t *c, rect_t area, int row, const gpurt_model_line_t *why)
 {
+    char room[WHY_ROOM] = "";
+    FILE *out = fmemopen(room, sizeof room, "w");
+
+    if (!out)
+        return;
+    textfold_put(out, why->text, why->text_bytes,
+                 area.columns > 2 ? (size_t)area.columns - 2 : 1);
+    fclose(out);
+    for (char *rest = room, *line; (line = strsep(&rest, "\n")) && rest; row++)
+        canvas_put(c, area, row, 1, STYLE_WARN, line);
+}
+
+static void nothing_draw(const gpurt_modelview_t *v, canvas_t *c, rect_t area)
+{
+    const gpurt_model_line_t *why = linewhy_find(v);
+
     canvas_rule(c, area, "Lines");
     canvas_put(c, area, 2, 1, STYLE_DIM, "No kernel was sampled.");
+    if (why) {
+        why_draw(c, area, 3, why);
+        return;
+    }
     canvas_put(c, area, 3, 1, STYLE_DIM,
                "gpurt-top -- PROGRAM samples CUDA kernels where counters are open to users "
                "(gpurt-doctor");
     canvas_put(c, area, 4, 1, STYLE_DIM,
-               "says so); gpurt-record does with --cupti live. Where that is refused, a "
-               "warning in the log");
+               "says so); gpurt-record does with --cupti live. Where that is refused, the "
+               "reason stands here.");
     canvas_put(
         c, area, 5, 1, STYLE_DIM,
-        "says why. CUDA starts some 0.13 s later, and a launch takes about 1 us more; "
-        "--cupti");
+        "CUDA starts some 0.13 s later, and a launch takes about 1 us more; --cupti");
     canvas_put(c, area, 6, 1, STYLE_DIM, "counted,running leaves it out.");
 }
 
@@ -26,7 +54,7 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
     linesheet_t sheet;
 
     if (p->view->warps.rows == 0) {
-        nothing_draw(c, area);
+        nothing_draw(p->view, c, area);
         return;
     }
     if (!linesheet_make(p, &sheet))
