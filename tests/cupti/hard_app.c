@@ -94,7 +94,7 @@ static int raw_child_ends(void)
         pid_t pid = (pid_t)syscall(SYS_clone, SIGCHLD, NULL, NULL, NULL, NULL);
 
         if (pid == 0) { /* no handler told that one that it is a child */
-            alarm(10);
+            alarm(5);
             forked_exit(0);
         }
         CHECK_EQ(waitpid(pid, &status, 0), pid);
