@@ -56,8 +56,25 @@ GPURT_DEVN void limit_after_close(const struct limit_args *p)
     gpurt_store_relaxed_dev_u64(&w->xlimit, was);
     limit_expect(p, 12,
                  gpurt_channel_credits(gpurt_load_relaxed_dev_u64(&w->xtaken)) ==
-                     8 - GPURT_CHANNEL_CLOSING);
+                     6 - GPURT_CHANNEL_CLOSING);
     limit_expect(p, 13, gpurt_channel_receive(c, &m) == GPURT_E_CHANNEL_CLOSED);
+    was = gpurt_channel_limit_hold(w);
+    limit_expect(p, 14,
+                 !gpurt_channel_limit_move(c, was, was + 1 + GPURT_CHANNEL_LIMIT_CHANGE));
+    gpurt_store_relaxed_dev_u64(&w->xlimit, was + 1);
+    limit_expect(p, 15, gpurt_channel_receive(c, &m) == GPURT_E_CHANNEL_CLOSED);
+}
+
+/* Likewise, between the promise of credits and their gift. */
+GPURT_DEVN void limit_grant_after_close(const struct limit_args *p)
+{
+    const gpurt_channel_t *c = &p->granted;
+    uint64_t m;
+
+    limit_expect(p, 16, gpurt_channel_promise(&c->words->xgranted, 2) == 2);
+    limit_expect(p, 17, gpurt_channel_close(c) == GPURT_OK);
+    limit_expect(p, 18, !gpurt_channel_give(c->words, 2));
+    limit_expect(p, 19, gpurt_channel_receive(c, &m) == GPURT_E_CHANNEL_CLOSED);
 }
 
 GPURT_KERNEL(limit_parts, struct limit_args, p)
@@ -67,4 +84,5 @@ GPURT_KERNEL(limit_parts, struct limit_args, p)
     limit_changes_meanwhile(p);
     limit_in_parts(p);
     limit_after_close(p);
+    limit_grant_after_close(p);
 }

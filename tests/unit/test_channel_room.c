@@ -105,7 +105,7 @@ static void a_limit_of_credits_moves(void)
 
 static void a_limit_has_parts(void)
 {
-    const gpurt_channel_options_t o = {
+    gpurt_channel_options_t o = {
         .capacity = 8, .bytes = 8, .flags = GPURT_CHANNEL_RESIZED, .limit = 2};
     struct {
         struct limit_args args;
@@ -115,7 +115,9 @@ static void a_limit_has_parts(void)
 
     OK(gpurt_channel_create(rt, &o, &s.args.full, &err));
     TRACE(&s.args.full, SENT(CHANNEL_SEND, 1, GPURT_OK), SENT(CHANNEL_SEND, 2, GPURT_OK));
-    s.args.shut = channel_made(8, 8, 0, GPURT_CHANNEL_RESIZED);
+    o.limit = 6;
+    OK(gpurt_channel_create(rt, &o, &s.args.shut, &err));
+    s.args.granted = channel_made(4, 8, 0, GPURT_CHANNEL_GRANTED);
     s.args.wrong = (uint32_t *)stage_zeros(sizeof *s.args.wrong);
     RUN(&s, limit_parts);
     stage_read(&wrong, s.args.wrong, sizeof wrong);
@@ -123,6 +125,7 @@ static void a_limit_has_parts(void)
     CHECK_EQ(channel_look(&s.args.full).limit, 2);
     OK(gpurt_channel_destroy(rt, &s.args.full, &err));
     OK(gpurt_channel_destroy(rt, &s.args.shut, &err));
+    OK(gpurt_channel_destroy(rt, &s.args.granted, &err));
     CHECK_EQ(gpurt_mem_destroy(rt, s.args.wrong), GPURT_OK);
 }
 

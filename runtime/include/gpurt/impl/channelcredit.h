@@ -94,6 +94,15 @@ GPURT_DEV uint32_t gpurt_channel_promise(uint64_t *word, uint32_t n)
     return got;
 }
 
+/* What was promised becomes credits of senders. Returns: false, a close came before. Then the
+ * credits stay, of no use to anybody: receivers count them on both sides. */
+GPURT_DEV bool gpurt_channel_give(gpurt_channel_words_t *w, uint32_t n)
+{
+    uint64_t was = gpurt_add_release_dev_u64(&w->xtaken, n); /* CH3.rel */
+
+    return gpurt_channel_credits(was) >= GPURT_CHANNEL_CLOSED_BELOW;
+}
+
 /* One lane. Senders may send n messages more. *done: so many of them. What the caller wrote is not
  * handed over with it.
  * Returns: GPURT_E_FULL, fewer: with what was promised before they fill the channel.
@@ -111,8 +120,10 @@ GPURT_DEVN gpurt_status_t gpurt_channel_grant(const gpurt_channel_t *c, uint32_t
     if (gpurt_channel_is_shut(w))
         return GPURT_E_CHANNEL_CLOSED;
     *done = gpurt_channel_promise(&w->xgranted, n);
-    if (*done)
-        gpurt_red_add_release_dev_u64(&w->xtaken, *done); /* CH3.rel */
+    if (*done && !gpurt_channel_give(w, *done)) {
+        *done = 0;
+        return GPURT_E_CHANNEL_CLOSED;
+    }
     return *done == n ? GPURT_OK : GPURT_E_FULL;
 }
 
@@ -133,24 +144,26 @@ GPURT_DEV uint64_t gpurt_channel_limit_hold(gpurt_channel_words_t *w)
 
 /* Up: receivers of a closed channel must not find credits that the limit lacks, so it comes
  * first. Down: it must not lack credits that senders still have, so it comes last, and not at all
- * where a close was quicker: receivers may have looked. */
+ * where a close was quicker: receivers may have looked.
+ * Returns: false, a close was quicker. */
 GPURT_DEV bool gpurt_channel_limit_move(const gpurt_channel_t *c, uint64_t was,
                                         uint64_t next)
 {
     gpurt_channel_words_t *w = c->words;
     uint64_t *word = gpurt_channel_is_granted(c) ? &w->xgranted : &w->xtaken;
     const uint64_t more = (uint64_t)(uint32_t)next - (uint32_t)was;
-    bool shut = false;
+    bool shut;
 
     if ((uint32_t)next > (uint32_t)was) { /* relaxed: in front of the release */
         gpurt_store_relaxed_dev_u64(&w->xlimit, next | GPURT_CHANNEL_LIMIT_BUSY);
-        gpurt_red_add_release_dev_u64(word, more); /* CH3.rel */
-    } else {                                       /* relaxed: a credit says how many */
-        shut = gpurt_channel_credits(gpurt_add_relaxed_far_u64(word, more)) <
+        return gpurt_channel_credits(gpurt_add_release_dev_u64(word, more)) >= /* CH3.rel */
                GPURT_CHANNEL_CLOSED_BELOW;
-        if (shut)
-            gpurt_red_add_relaxed_dev_u64(word, 0 - more);
     }
+    /* relaxed: a credit says how many */
+    shut = gpurt_channel_credits(gpurt_add_relaxed_far_u64(word, more)) <
+           GPURT_CHANNEL_CLOSED_BELOW;
+    if (shut)
+        gpurt_red_add_relaxed_dev_u64(word, 0 - more);
     return !shut;
 }
 
@@ -162,6 +175,7 @@ GPURT_DEVN gpurt_status_t gpurt_channel_resize(const gpurt_channel_t *c, uint32_
 {
     gpurt_channel_words_t *w = c->words;
     uint64_t was, next;
+    bool open;
 
     if (!w || gpurt_load_relaxed_dev_u32(&w->desk.id) != c->id) /* relaxed: only compared */
         return GPURT_E_HANDLE;
@@ -171,10 +185,11 @@ GPURT_DEVN gpurt_status_t gpurt_channel_resize(const gpurt_channel_t *c, uint32_
         return GPURT_E_CHANNEL_CLOSED;
     was = gpurt_channel_limit_hold(w);
     next = (was & ~0xffffffffull) + GPURT_CHANNEL_LIMIT_CHANGE + limit;
-    if (!gpurt_channel_limit_move(c, was, next))
-        next = was;
-    gpurt_store_release_dev_u64(&w->xlimit, next); /* CH6.rel */
-    return next == was ? GPURT_E_CHANNEL_CLOSED : GPURT_OK;
+    open = gpurt_channel_limit_move(c, was, next);
+    /* What a closed channel was given stays. */
+    gpurt_store_release_dev_u64(&w->xlimit,
+                                open || limit > (uint32_t)was ? next : was); /* CH6.rel */
+    return open ? GPURT_OK : GPURT_E_CHANNEL_CLOSED;
 }
 
 #endif
