@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """terminal: a program on a terminal of its own, and what stands on its screen. It understands what curses sends to a
 terminal of the kind xterm or linux; colours are left out."""
+import codecs
 import fcntl
 import os
 import pty
@@ -11,7 +12,8 @@ import struct
 import termios
 import time
 
-TOKEN = re.compile(r"\x1b\[([?>!]?)([0-9;]*)([@-~])|\x1b\][^\x07]*\x07|\x1b[()].|\x1b(.)|([\x00-\x1f])|([^\x00-\x1f\x1b]+)", re.S)
+# A beginning of a longer sequence is none of a shorter one: it waits for its rest.
+TOKEN = re.compile(r"\x1b\[([?>!]?)([0-9;]*)([@-~])|\x1b\][^\x07]*\x07|\x1b[()].|\x1b([^][()])|([\x00-\x1a\x1c-\x1f])|([^\x00-\x1f]+)", re.S)
 
 
 PATIENCE_S = 5
@@ -26,12 +28,13 @@ class Screen:
         self.row = self.column = 0
         self.top, self.bottom = 0, rows - 1
         self.last, self.rest, self.odd = " ", "", set()
+        self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def text(self):
         return "\n".join("".join(line).rstrip() for line in self.cells)
 
     def take(self, data):
-        text = self.rest + data.decode("utf-8", "replace")
+        text = self.rest + self.decoder.decode(data)
         at = text.rfind("\x1b")
         whole = at < 0 or (TOKEN.match(text, at) is not None)
         self.rest, text = ("", text) if whole else (text[at:], text[:at])
