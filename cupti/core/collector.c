@@ -328,6 +328,7 @@ void collector_stop(void)
 void collector_forked(void)
 {
     dormant_leave();
+    lines_forked();
     launchwords_leave();
     outlet_leave();
 }

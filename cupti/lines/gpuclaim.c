@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "gpuclaim.h"
 
-#include <cuda.h>
-#include <dlfcn.h>
+#include "gpudriver.h"
+
 #include <errno.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 enum {
-    QUEUE = 8 /* who asks for the holder is never accepted */
+    QUEUE = 64 /* who asks for the holder, between two answers */
 };
 
 static socklen_t address_of(const uint8_t uuid[GPUCLAIM_UUID], struct sockaddr_un *address)
@@ -54,7 +54,7 @@ bool gpuclaim_take(gpuclaim_t *c, const uint8_t uuid[GPUCLAIM_UUID], uint32_t *h
     *holder = 0;
     if (c->fd >= 0)
         return true;
-    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return true;
     if (bind(fd, (const struct sockaddr *)&address, bytes) == 0 && listen(fd, QUEUE) == 0) {
@@ -75,17 +75,20 @@ void gpuclaim_drop(gpuclaim_t *c)
     c->fd = -1;
 }
 
+void gpuclaim_answer(const gpuclaim_t *c)
+{
+    int fd;
+
+    while (c->fd >= 0 && (fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC)) >= 0)
+        close(fd);
+}
+
 bool gpuclaim_uuid(uint32_t device, uint8_t uuid[GPUCLAIM_UUID])
 {
-    void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
-    /* tells parts of a GPU apart */
-    void *entry = cuda ? dlsym(cuda, "cuDeviceGetUuid_v2") : NULL;
-    __typeof__(cuDeviceGetUuid) *get;
-    CUuuid own;
+    gpudriver_t driver;
+    CUdevice handle;
 
-    memcpy(&get, &entry, sizeof get);
-    if (!get || get(&own, (CUdevice)device) != CUDA_SUCCESS)
-        return false;
-    memcpy(uuid, &own, GPUCLAIM_UUID);
-    return true;
+    return gpudriver_find(&driver) &&
+           driver.cuDeviceGet(&handle, (int)device) == CUDA_SUCCESS &&
+           gpudriver_uuid(&driver, handle, uuid);
 }

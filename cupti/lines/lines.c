@@ -50,6 +50,7 @@ typedef struct station {
     pthread_mutex_t lock;
     pcsampler_t sampler; /* armed: sampler.context */
     gpuclaim_t claim; /* held while it is, and behind an end that CUPTI was not told of */
+    char taken[TROUBLE_TEXT]; /* by whom, as it was told; empty: by nobody */
     uint32_t failures;
     bool full;         /* nothing comes any more */
     uint64_t heard;    /* samples' records so far */
@@ -166,25 +167,44 @@ static void second_tell(uint32_t device)
                 device);
 }
 
+static void taken_end(station_t *s)
+{
+    if (s->taken[0])
+        trouble_end(s->taken);
+    s->taken[0] = '\0';
+}
+
+static void taken_tell(station_t *s, uint32_t device, uint32_t holder)
+{
+    char who[32] = "another process";
+
+    if (holder)
+        snprintf(who, sizeof who, "process %u", holder);
+    taken_end(s);
+    snprintf(
+        s->taken, sizeof s->taken,
+        "no lines of GPU %u: %s has them, and CUPTI samples one program at a time; end "
+        "it, or start it without lines: contexts made after that have lines here",
+        device, who);
+    trouble_say(lines.rank, "%s", s->taken);
+}
+
 /* Where it is not known which GPU it is, CUPTI is asked all the same. */
 static bool station_claim(station_t *s, uint32_t device)
 {
     uint8_t uuid[GPUCLAIM_UUID];
     uint32_t holder;
-    char who[32] = "another process";
 
-    if (!gpuclaim_uuid(device, uuid) || gpuclaim_take(&s->claim, uuid, &holder))
-        return true;
-    if (holder)
-        snprintf(who, sizeof who, "process %u", holder);
-    trouble_say(lines.rank,
-                "no lines of GPU %u: those of %s are taken, and CUPTI has them of one "
-                "program at a time",
-                device, who);
-    return false;
+    if (gpuclaim_uuid(device, uuid) && !gpuclaim_take(&s->claim, uuid, &holder)) {
+        taken_tell(s, device, holder);
+        return false;
+    }
+    taken_end(s);
+    return true;
 }
 
-static void station_arm(station_t *s, CUcontext context, uint32_t device)
+/* Returns: false: CUPTI refuses. */
+static bool station_arm(station_t *s, CUcontext context, uint32_t device)
 {
     const char *what = "";
     CUptiResult result;
@@ -198,10 +218,19 @@ static void station_arm(station_t *s, CUcontext context, uint32_t device)
     if (result == CUPTI_SUCCESS) {
         if (!begin())
             trouble_say(TROUBLE_PART, "no lines: no memory, or no thread to read them");
-        return;
+        return true;
     }
-    gpuclaim_drop(&s->claim);
     refused(device, result, what);
+    return false;
+}
+
+/* A claim that is older than this context stands for what CUPTI still holds of an earlier one. */
+static void station_begin(station_t *s, CUcontext context, uint32_t device)
+{
+    const bool older = s->claim.fd >= 0;
+
+    if (station_claim(s, device) && !station_arm(s, context, device) && !older)
+        gpuclaim_drop(&s->claim);
 }
 
 /* The lock is taken while somebody reads: then there is a context. */
@@ -229,8 +258,8 @@ static void context_begins(CUcontext context)
     }
     if (s->sampler.context)
         second_tell(device);
-    else if (station_claim(s, device))
-        station_arm(s, context, device);
+    else
+        station_begin(s, context, device);
     pthread_mutex_unlock(&s->lock);
 }
 
@@ -396,6 +425,7 @@ static void station_look(station_t *s)
 
     if (pthread_mutex_trylock(&s->lock) != 0)
         return; /* it begins, or ends */
+    gpuclaim_answer(&s->claim);
     if (s->sampler.context && !s->full && !station_is_gone(s)) {
         result = station_read(s);
         lost_tell(s);
@@ -628,6 +658,13 @@ void lines_want(const cupti_api_t *api, CUpti_SubscriberHandle subscriber, bool 
         if (api->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, ids[i]) !=
             CUPTI_SUCCESS)
             trouble_say(lines.rank, "no lines: CUPTI tells of no contexts");
+}
+
+/* The claim is the parent's, and ends with it. Nobody else runs here, so no lock is taken. */
+void lines_forked(void)
+{
+    for (uint32_t i = 0; lines.on && i < LINECOUNT_DEVICES; i++)
+        gpuclaim_drop(&lines.of[i].claim);
 }
 
 void lines_stop(void)

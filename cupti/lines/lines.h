@@ -25,6 +25,9 @@ void lines_want(const cupti_api_t *api, CUpti_SubscriberHandle subscriber, bool 
  * program, inside of its call. */
 void lines_told(CUpti_CallbackId id, const CUpti_ResourceData *about);
 
+/* In a child, which has no samples. */
+void lines_forked(void);
+
 /* What was sampled is in the box. Leaves a thread that hangs behind. */
 void lines_stop(void);
 

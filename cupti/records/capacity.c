@@ -3,11 +3,10 @@
 
 #include "capacity.h"
 
+#include "gpudriver.h"
 #include "hosttime.h"
 #include "outlet.h"
 
-#include <cuda.h>
-#include <dlfcn.h>
 #include <string.h>
 
 enum {
@@ -24,39 +23,8 @@ static struct {
     uint64_t told;                            /* box; under the outlet's lock */
 } capacity;
 
-#define DRIVER_ENTRY(name_) __typeof__(name_) *name_
-
-typedef struct driver {
-    DRIVER_ENTRY(cuDeviceGetCount);
-    DRIVER_ENTRY(cuDeviceGet);
-    DRIVER_ENTRY(cuDeviceGetAttribute);
-    __typeof__(cuDeviceGetUuid) *uuid; /* NULL: an older driver */
-    __typeof__(cuDeviceGetName) *name; /* NULL: none */
-} driver_t;
-
-static bool entry_find(void *library, const char *name, void *to)
-{
-    void *entry = dlsym(library, name);
-
-    memcpy(to, &entry, sizeof entry);
-    return entry != NULL;
-}
-
-static bool driver_find(driver_t *d)
-{
-    void *cuda = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL | RTLD_NOLOAD);
-
-    if (!cuda)
-        return false;
-    entry_find(cuda, "cuDeviceGetUuid_v2", &d->uuid); /* tells parts of a GPU apart */
-    entry_find(cuda, "cuDeviceGetName", &d->name);
-    return entry_find(cuda, "cuDeviceGetCount", &d->cuDeviceGetCount) &&
-           entry_find(cuda, "cuDeviceGet", &d->cuDeviceGet) &&
-           entry_find(cuda, "cuDeviceGetAttribute", &d->cuDeviceGetAttribute);
-}
-
 /* Of one that does not tell all that it holds nothing is said. */
-static void device_read(const driver_t *d, int index)
+static void device_read(const gpudriver_t *d, int index)
 {
     static const struct {
         CUdevice_attribute attribute;
@@ -83,7 +51,6 @@ static void device_read(const driver_t *d, int index)
     };
     gpurt_activity_device_t out = {0};
     CUdevice device;
-    CUuuid uuid;
     int value;
 
     if (d->cuDeviceGet(&device, index) != CUDA_SUCCESS)
@@ -93,8 +60,7 @@ static void device_read(const driver_t *d, int index)
             return;
         memcpy((char *)&out + rows[i].offset, &value, sizeof value);
     }
-    if (d->uuid && d->uuid(&uuid, device) == CUDA_SUCCESS)
-        memcpy(out.uuid, &uuid, sizeof out.uuid);
+    gpudriver_uuid(d, device, out.uuid);
     if (!d->name || d->name(capacity.names[index], NAME_BYTES, device) != CUDA_SUCCESS)
         capacity.names[index][0] = '\0';
     capacity.names[index][NAME_BYTES - 1] = '\0';
@@ -102,23 +68,26 @@ static void device_read(const driver_t *d, int index)
 }
 
 /* Returns: 0 where it is starting yet, or nobody has loaded it. */
-static int devices_count(driver_t *d)
+static int devices_count(gpudriver_t *d)
 {
     int count = 0;
 
-    return driver_find(d) && d->cuDeviceGetCount(&count) == CUDA_SUCCESS ? count : 0;
+    return gpudriver_find(d) && d->cuDeviceGetCount && d->cuDeviceGetAttribute &&
+                   d->cuDeviceGetCount(&count) == CUDA_SUCCESS
+               ? count
+               : 0;
 }
 
 uint32_t capacity_devices(void)
 {
-    driver_t driver;
+    gpudriver_t driver;
 
     return (uint32_t)devices_count(&driver);
 }
 
 void capacity_look(void)
 {
-    driver_t driver;
+    gpudriver_t driver;
     int count;
 
     if (capacity.looks == LOOKS)

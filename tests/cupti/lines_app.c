@@ -5,6 +5,11 @@
 #include "cupti_app.h"
 #include "fake_cubin.h"
 
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
 enum {
     BARRIER = 0, /* reasons, as the stand-in numbers them */
     LONG_SCOREBOARD = 3,
@@ -208,6 +213,95 @@ void lines_many(long count)
     rest(400);
     printf("%d\n", fake->pc_count(FAKE_PC_LOOKS));
     fflush(stdout);
+}
+
+/* ---- which program has a GPU's lines ------------------------------------------------- */
+
+/* As gpuclaim.c has it, of the stand-in's GPU 0. Returns: -1: somebody has it. */
+static int claim_take(void)
+{
+    static const char uuid[] = "gpurt stand-in 0";
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    size_t used = 1 + (size_t)sprintf(name.sun_path + 1, "gpurt-lines-");
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    CHECK(fd >= 0);
+    for (size_t i = 0; i < sizeof uuid - 1; i++)
+        used += (size_t)sprintf(name.sun_path + used, "%02x", (unsigned char)uuid[i]);
+    if (bind(fd, (struct sockaddr *)&name, (socklen_t)(sizeof name.sun_family + used)) ==
+        0) {
+        CHECK_EQ(listen(fd, 1), 0);
+        return fd;
+    }
+    close(fd);
+    return -1;
+}
+
+static void claim_check(bool theirs)
+{
+    const int fd = claim_take();
+
+    CHECK_EQ(fd < 0, theirs);
+    if (fd >= 0)
+        close(fd);
+}
+
+void lines_taken(long ms)
+{
+    const int fd = claim_take();
+
+    CHECK(fd >= 0);
+    fake->context(1, 1);
+    CHECK_EQ(fake->pc_count(FAKE_PC_ARMS), 0);
+    beside();
+    rest(ms);
+    close(fd);
+    fake->context(17, 1);
+    CHECK_EQ(fake->pc_count(FAKE_PC_ARMS), 1);
+    claim_check(true);
+    lines_spin(17);
+    rest(ms);
+    fake->lines(17, NULL, 0);
+}
+
+void lines_refused(long ms)
+{
+    setenv("FAKE_PC", "busy", 1);
+    fake->context(33, 1);
+    claim_check(false);
+    unsetenv("FAKE_PC");
+    lines_hang(ms);
+    fake->context(1, 0);
+    setenv("FAKE_PC", "busy", 1);
+    fake->context(17, 1);
+    CHECK_EQ(fake->pc_count(FAKE_PC_ARMS), 1);
+    claim_check(true);
+}
+
+void lines_forked(long ms)
+{
+    int ready[2];
+    FILE *file;
+    pid_t pid;
+    char byte;
+
+    fake->context(1, 1);
+    claim_check(true);
+    CHECK_EQ(pipe(ready), 0);
+    pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        if (write(ready[1], "", 1) == 1)
+            pause();
+        _exit(1);
+    }
+    CHECK_EQ(read(ready[0], &byte, 1), 1);
+    file = fopen("child", "w");
+    CHECK(file && fprintf(file, "%d\n", (int)pid) > 0 && fclose(file) == 0);
+    beside();
+    lines_spin(1);
+    rest(ms);
+    fake->lines(1, NULL, 0);
 }
 
 void lines_none(void)

@@ -21,6 +21,12 @@ void lines_inlined(long ms);
 void lines_modules(long count);
 /* So many instructions, of functions with long names. */
 void lines_many(long count);
+/* Another process than this has the GPU's lines, so to speak, until a second context comes. */
+void lines_taken(long ms);
+/* A context whose lines CUPTI refuses, before and behind one that ended with a kernel. */
+void lines_refused(long ms);
+/* Its child lives on, and leaves its number in the file "child". */
+void lines_forked(long ms);
 /* From now on those kernels run in a context that is there. */
 void lines_spin(uint32_t context);
 /* A context, and no kernel. */
