@@ -78,6 +78,21 @@ void trouble_say(trouble_rank_t rank, const char *format, ...)
     pthread_mutex_unlock(&troubles.lock);
 }
 
+void trouble_once(bool *told, const char *format, ...)
+{
+    char text[TROUBLE_TEXT];
+    va_list args;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    pthread_mutex_lock(&troubles.lock);
+    if (!*told)
+        add(TROUBLE_NOTE, text);
+    *told = true;
+    pthread_mutex_unlock(&troubles.lock);
+}
+
 /* One that nobody has heard of yet is still worth its warning. */
 void trouble_end(const char *text)
 {

@@ -145,6 +145,7 @@ static void kinds_enable(uint32_t wanted)
     for (uint32_t i = 0; wanted_rows[i].word; i++)
         if (wanted >> i & 1)
             kind_enable(&wanted_rows[i]);
+    lines_unasked();
 }
 
 /* Threads go by the numbers that the system shows: what a program logs does, too. */

@@ -3,12 +3,12 @@
 
 #include "codekeep.h"
 
-#include "outfile.h"
 #include "trouble.h"
 
 #include <gpurt/atomic.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -27,11 +27,23 @@ static struct {
     const char *folder; /* NULL: off; fixed before the first module */
     uint64_t xbytes;    /* written by: any thread */
     uint32_t xfiles;    /* likewise */
+    bool full_told, failure_told;
 } codekeep;
+
+/* Returns: false: errno says why. */
+static bool is_folder(const char *path)
+{
+    struct stat about;
+
+    if (stat(path, &about) != 0)
+        return false;
+    errno = ENOTDIR;
+    return S_ISDIR(about.st_mode);
+}
 
 void codekeep_open(const char *folder)
 {
-    if (mkdir(folder, 0700) == 0 || errno == EEXIST)
+    if ((mkdir(folder, 0700) == 0 || errno == EEXIST) && is_folder(folder))
         codekeep.folder = realpath(folder, NULL); /* the program may go elsewhere */
     if (!codekeep.folder)
         trouble_say(TROUBLE_NOTE, "GPURT_CUPTI_CODE=%s: %s: no machine code is kept",
@@ -65,44 +77,47 @@ static bool write_all(int fd, const char *at, size_t bytes)
     return true;
 }
 
-/* Whole or not at all. `beside` is this thread's own. */
-static bool file_make(const char *path, const char *beside, const void *cubin, size_t bytes,
-                      gpurt_error_t *err)
+/* Whole or not at all. Processes may keep the same code at once, also such as do not know each other's numbers:
+ * each writes a file of its own. Returns: 0 or errno. */
+static int file_make(const char *path, char *beside, const void *cubin, size_t bytes)
 {
-    const int fd = gpurt_outfile_open(beside, GPURT_OUTFILE_NEW, GPURT_OUTFILE_OWN, err);
+    const int fd = mkostemp(beside, O_CLOEXEC);
     bool done;
+    int error;
 
     if (fd < 0)
-        return false;
+        return errno;
     done = write_all(fd, cubin, bytes);
     done = close(fd) == 0 && done && rename(beside, path) == 0;
+    error = errno;
     if (done)
-        return true;
-    gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "%s", path);
+        return 0;
     unlink(beside);
-    return false;
+    return error;
 }
 
 void codekeep_put(uint64_t crc, const void *cubin, size_t bytes)
 {
     char path[PATH_MAX], beside[PATH_MAX];
-    gpurt_error_t err;
+    int error;
 
     snprintf(path, sizeof path, "%s/%016" PRIx64 ".cubin", codekeep.folder, crc);
-    snprintf(beside, sizeof beside, "%s/.%016" PRIx64 ".%ld", codekeep.folder, crc,
-             (long)gettid());
+    snprintf(beside, sizeof beside, "%s/.%016" PRIx64 ".XXXXXX", codekeep.folder, crc);
     if (access(path, F_OK) == 0)
         return;
     if (!has_room(bytes)) {
-        trouble_say(
-            TROUBLE_NOTE,
-            "machine code of modules that come later is not kept: %s has %d files or "
-            "%llu MiB of this program",
-            codekeep.folder, FILES, KEPT_BYTES >> 20);
+        trouble_once(&codekeep.full_told,
+                     "machine code of modules that do not fit is not kept: %s takes %d "
+                     "files and %llu MiB of each process",
+                     codekeep.folder, FILES, KEPT_BYTES >> 20);
         return;
     }
-    if (!file_make(path, beside, cubin, bytes, &err)) {
-        trouble_say(TROUBLE_NOTE, "machine code of a module is not kept: %s", err.text);
+    error = file_make(path, beside, cubin, bytes);
+    if (error != 0) {
+        trouble_once(
+            &codekeep.failure_told,
+            "machine code of a module is not kept: %s: %s; further ones are not told", path,
+            strerror(error));
         return;
     }
     gpurt_red_add_relaxed_dev_u32(&codekeep.xfiles, 1);     /* relaxed: a count */

@@ -38,7 +38,7 @@ void cubins_open(const pcsampling_api_t *api)
     cubins.api = api;
 }
 
-static bool has_lines(const void *cubin, size_t bytes)
+bool cubins_has_lines(const void *cubin, size_t bytes)
 {
     elfsection_t section;
     elfview_t elf;
@@ -82,13 +82,10 @@ bool cubins_crc(const void *cubin, size_t bytes, uint64_t *crc)
     return result == CUPTI_SUCCESS;
 }
 
-bool cubins_keep(const void *cubin, size_t bytes)
+bool cubins_keep(uint64_t crc, const void *cubin, size_t bytes)
 {
-    uint64_t crc;
     bool kept;
 
-    if (!has_lines(cubin, bytes) || !cubins_crc(cubin, bytes, &crc))
-        return true;
     pthread_mutex_lock(&cubins.lock);
     kept = find(crc) || add(crc, cubin, bytes);
     pthread_mutex_unlock(&cubins.lock);

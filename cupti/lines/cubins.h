@@ -15,9 +15,12 @@
 /* api: borrowed for ever. Context: once, before the others. */
 void cubins_open(const pcsampling_api_t *api);
 
-/* Copies it, if it has lines. Returns: false where there is no room; those before stay. Context:
+/* Whether it is worth keeping. */
+bool cubins_has_lines(const void *cubin, size_t bytes);
+
+/* Copies it. crc: its checksum. Returns: false where there is no room; those before stay. Context:
  * any thread of the program, as it loads the module. */
-bool cubins_keep(const void *cubin, size_t bytes);
+bool cubins_keep(uint64_t crc, const void *cubin, size_t bytes);
 
 /* CUPTI's checksum, by which samples name the code. Returns: false: CUPTI refuses. */
 bool cubins_crc(const void *cubin, size_t bytes, uint64_t *crc);

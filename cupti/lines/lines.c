@@ -36,6 +36,8 @@ enum {
     LAST_MS = 500,   /* at most, for what is on its way as a context or the program ends */
     LEAVE_MS = 500,  /* a context that ends waits so long for a read that is under way */
     STOP_MS = 2000,  /* at exit */
+    STOOD_MS = 1000, /* longer than the pause: a read takes up to 300 */
+    AFTER_MS = 3000, /* so soon behind it a full buffer comes of that */
     LAUNCH_NS = 930, /* what a launch pays: docs/measured/h100_bench_cupti.tsv */
     COST_MOST = 4,   /* percent, before that is told */
     REASON_TEXT = 160
@@ -71,7 +73,11 @@ static struct {
     uint64_t began_steady; /* the same */
     bool written;          /* something was */
     bool cost_told;
-    uint64_t launches; /* at the last writing */
+    bool code_told; /* trouble's, as the next one */
+    bool second_told[LINECOUNT_DEVICES];
+    uint64_t looked_ns;                /* steady */
+    uint64_t stood_ns, stood_until_ns; /* for so long, at the last time that it did */
+    uint64_t launches;                 /* at the last writing */
     linecount_row_t rows[LINECOUNT_WRITTEN];
     linecalls_t calls;
     duty_t reader;
@@ -161,10 +167,10 @@ static bool begin(void)
 /* CUPTI lets one context of a GPU be sampled. */
 static void second_tell(uint32_t device)
 {
-    trouble_say(TROUBLE_NOTE,
-                "lines of GPU %u are those of its first context: CUPTI samples one at a "
-                "time; kernels of the others have none",
-                device);
+    trouble_once(&lines.second_told[device],
+                 "lines of GPU %u are those of its first context: CUPTI samples one at a "
+                 "time; kernels of the others have none",
+                 device);
 }
 
 static void taken_end(station_t *s)
@@ -293,7 +299,7 @@ static void rest_ms(long ms)
 }
 
 /* What is on its way comes, and no kernel runs any more: one that runs is heard of each time that
- * CUPTI's own thread looks, 100 ms. Returns: false where that is not so in time. */
+ * CUPTI's own thread looks (LOOK_MS of pcsampler.c). Returns: false where that is not so in time. */
 static bool station_is_quiet(station_t *s)
 {
     for (int ms = 0; !s->full && ms <= LAST_MS; ms += STEP_MS) {
@@ -353,15 +359,20 @@ static void context_ends(CUcontext context)
 static void module_begins(const CUpti_ModuleResourceData *module)
 {
     uint64_t crc;
+    bool lined;
 
     if (!module || !module->pCubin)
         return;
-    if (codekeep_is_on() && cubins_crc(module->pCubin, module->cubinSize, &crc))
+    lined = cubins_has_lines(module->pCubin, module->cubinSize);
+    if ((!lined && !codekeep_is_on()) ||
+        !cubins_crc(module->pCubin, module->cubinSize, &crc))
+        return;
+    if (codekeep_is_on())
         codekeep_put(crc, module->pCubin, module->cubinSize);
-    if (!cubins_keep(module->pCubin, module->cubinSize))
-        trouble_say(TROUBLE_NOTE,
-                    "source lines of modules that come later are not known: there is no "
-                    "room for more code; functions are told");
+    if (lined && !cubins_keep(crc, module->pCubin, module->cubinSize))
+        trouble_once(&lines.code_told,
+                     "source lines of modules that come later are not known: there is no "
+                     "room for more code; functions are told");
 }
 
 void lines_told(CUpti_CallbackId id, const CUpti_ResourceData *about)
@@ -404,11 +415,20 @@ static void lost_tell(station_t *s)
  * lines end here. */
 static void station_full(station_t *s)
 {
+    const uint32_t device = (uint32_t)(s - lines.of);
+
     s->full = true;
-    trouble_say(TROUBLE_PART,
-                "lines of GPU %u end: CUPTI's buffer was full; GPURT_CUPTI_LINES_PERIOD "
-                "sets a longer period than 2^%u",
-                (uint32_t)(s - lines.of), lines.period);
+    if (lines.stood_ns && lines.looked_ns - lines.stood_until_ns < AFTER_MS * 1000000ull)
+        trouble_say(
+            TROUBLE_PART,
+            "lines of GPU %u end: CUPTI's buffer was full when the program went on; "
+            "it was stopped for %.1f s (Ctrl-Z, a debugger), while kernels ran on",
+            device, 1e-9 * (double)lines.stood_ns);
+    else
+        trouble_say(TROUBLE_PART,
+                    "lines of GPU %u end: CUPTI's buffer was full; "
+                    "GPURT_CUPTI_LINES_PERIOD sets a longer period than 2^%u",
+                    device, lines.period);
 }
 
 static void station_fails(station_t *s, CUptiResult result)
@@ -592,9 +612,22 @@ static uint32_t pause_ms(void)
     return lines.written ? lines.poll_ms : POLL_LEAST_MS;
 }
 
+/* A program that is stopped takes this thread along, and CUPTI's that empty its buffer. */
+static void stand_look(void)
+{
+    const uint64_t now = gpurt_steady_ns(), ns = now - lines.looked_ns;
+
+    if (lines.looked_ns && ns > (lines.poll_ms + STOOD_MS) * 1000000ull) {
+        lines.stood_ns = ns;
+        lines.stood_until_ns = now;
+    }
+    lines.looked_ns = now;
+}
+
 static void read_run(duty_t *duty)
 {
     while (duty_wait(duty, pause_ms())) {
+        stand_look();
         for (uint32_t i = 0; i < LINECOUNT_DEVICES; i++)
             station_look(&lines.of[i]);
         write_look(false);
@@ -658,6 +691,17 @@ void lines_want(const cupti_api_t *api, CUpti_SubscriberHandle subscriber, bool 
         if (api->cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE, ids[i]) !=
             CUPTI_SUCCESS)
             trouble_say(lines.rank, "no lines: CUPTI tells of no contexts");
+}
+
+void lines_unasked(void)
+{
+    const char *code = gpurt_env_get("GPURT_CUPTI_CODE");
+
+    if (code && *code && !lines.on)
+        trouble_say(TROUBLE_NOTE,
+                    "GPURT_CUPTI_CODE=%s keeps no machine code without lines: add the word "
+                    "lines to GPURT_CUPTI",
+                    code);
 }
 
 /* The claim is the parent's, and ends with it. Nobody else runs here, so no lock is taken. */

@@ -21,6 +21,9 @@
 void lines_want(const cupti_api_t *api, CUpti_SubscriberHandle subscriber, bool counters,
                 bool asked);
 
+/* Behind all that is asked for: what is set, and does nothing without lines, is told. */
+void lines_unasked(void);
+
 /* About the subscriber's callback, of CUPTI_CB_DOMAIN_RESOURCE. Context: any thread of the
  * program, inside of its call. */
 void lines_told(CUpti_CallbackId id, const CUpti_ResourceData *about);

@@ -300,6 +300,7 @@ static const struct {
     {.mode = "lines", .counted = lines_run},
     {.mode = "lines-hang", .counted = lines_hang},
     {.mode = "lines-turns", .counted = lines_turns},
+    {.mode = "lines-stopped", .counted = lines_stopped},
     {.mode = "lines-leave", .counted = lines_leave},
     {.mode = "lines-contexts", .run = lines_contexts},
     {.mode = "lines-inlined", .counted = lines_inlined},

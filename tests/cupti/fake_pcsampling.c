@@ -2,7 +2,7 @@
 /* PC sampling of the stand-in, as an H200 answered (docs/CUPTI.md). What runs is said by the test
  * (fake_cupti.lines); samples of it come as time goes by. FAKE_PC: "forbidden" (for administrators
  * alone), "virtual", "mig", "busy", "strange" (an error that says nothing), "reasonless" (no reasons are known), "unset" (no
- * configuration is taken), "full" (the third look finds the buffer full, and all behind it), "torn" (looks fail), "once" (one look fails), "drops" (the hardware loses some), "placeless" (a context has no device)).
+ * configuration is taken), "full" (the third look finds the buffer full, and all behind it), "fills" (a buffer that was not looked at for two seconds is full), "torn" (looks fail), "once" (one look fails), "drops" (the hardware loses some), "placeless" (a context has no device)).
  * Records of a function bear one name, which is allocated once, and handed out again in later looks: whoever
  * frees it has freed what comes next. */
 #include "fake_inside.h"
@@ -17,11 +17,11 @@ enum {
     CONTEXTS = 64,
     NAMES = 10,
     FUNCTIONS = 4096,
-    FIRST = 3,    /* numbers of reasons need not begin with 0 */
-    TWIN = 100,   /* a reason's number, and that of its twin */
-    A_LOOK = 100, /* samples of weight 1 in each look */
-    LATE_MS =
-        100, /* CUPTI's own thread looks at the hardware so often, unless it is told */
+    FIRST = 3,           /* numbers of reasons need not begin with 0 */
+    TWIN = 100,          /* a reason's number, and that of its twin */
+    A_LOOK = 100,        /* samples of weight 1 in each look */
+    LATE_MS = 100,       /* a kernel's last samples come so long behind its end */
+    FILLS_MS = 2000,     /* "fills" */
     HARDWARE = 16 << 20, /* bytes; the first launch waits longer for more */
     WAKE_LEAST_MS = 10
 };
@@ -36,7 +36,9 @@ typedef struct armed {
     CUcontext context; /* NULL: free */
     int configured, deaf, looks;
     CUpti_PCSamplingData *kept;
-    uint32_t next;    /* place that the next call begins with */
+    uint32_t next;   /* place that the next call begins with */
+    uint64_t got_ns; /* the last look */
+    int full;
     uint64_t late_ns; /* a kernel ended whose last samples come so late; 0: none */
 } armed_t;
 
@@ -257,7 +259,11 @@ CUptiResult cuptiPCSamplingGetData(CUpti_PCSamplingGetDataParams *p)
     a->looks++;
     if (out->size != sizeof *out || out->totalNumPcs || !out->collectNumPcs)
         wrong("a buffer is not as CUPTI wants it");
-    if (mode_is("full") && a->looks >= 3) {
+    a->full |= (mode_is("full") && a->looks >= 3) ||
+               (mode_is("fills") && a->got_ns &&
+                fake_cupti.time() - a->got_ns > FILLS_MS * 1000000ull);
+    a->got_ns = fake_cupti.time();
+    if (a->full) {
         out->hardwareBufferFull = 1;
         result = CUPTI_ERROR_OUT_OF_MEMORY;
     } else if (mode_is("torn") || (mode_is("once") && a->looks == 2))

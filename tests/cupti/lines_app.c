@@ -5,9 +5,11 @@
 #include "cupti_app.h"
 #include "fake_cubin.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 enum {
@@ -108,6 +110,24 @@ void lines_turns(long ms)
     fake->lines(1, NULL, 0);
     rest(1500);
     lines_spin(1);
+    rest(ms);
+}
+
+void lines_stopped(long ms)
+{
+    int status;
+    pid_t pid;
+
+    lines_hang(ms);
+    pid = fork();
+    CHECK(pid >= 0);
+    if (pid == 0) {
+        CHECK_EQ(kill(getppid(), SIGSTOP), 0);
+        rest(3000);
+        CHECK_EQ(kill(getppid(), SIGCONT), 0);
+        _exit(0);
+    }
+    CHECK(waitpid(pid, &status, 0) == pid && status == 0);
     rest(ms);
 }
 

@@ -11,6 +11,8 @@ void lines_run(long ms);
 void lines_hang(long ms);
 /* Something else runs, and after a while that. */
 void lines_turns(long ms);
+/* It runs on while the program is stopped for some three seconds. */
+void lines_stopped(long ms);
 /* It runs on as its context ends. */
 void lines_leave(long ms);
 /* Two contexts of a GPU, one of another, and one that comes as the first has ended. */

@@ -76,6 +76,11 @@ has 'several versions, and the log does not tell' code # spin, of two architectu
 # The machine code of the modules that were loaded, kept in a folder, once for each.
 GPURT_CUPTI_CODE=kept/not run lines 300
 has 'WARN .*GPURT_CUPTI_CODE=kept/not: No such file or directory: no machine code is kept' text
+touch plain
+GPURT_CUPTI_CODE=plain run lines 300
+has 'WARN .*GPURT_CUPTI_CODE=plain: Not a directory: no machine code is kept' text
+GPURT_CUPTI=default GPURT_CUPTI_CODE=kept run lines-none
+has 'WARN .*GPURT_CUPTI_CODE=kept keeps no machine code without lines: add the word lines to GPURT_CUPTI' text
 for again in 1 2; do
     GPURT_CUPTI_CODE=kept run lines 300
     lacks WARN text
@@ -222,6 +227,10 @@ has 'WARN .*no lines of GPU 0: what it has: CUPTI says' text
 FAKE_PC=full run lines-hang 900
 shares
 has "WARN .*lines of GPU 0 end: CUPTI's buffer was full; GPURT_CUPTI_LINES_PERIOD sets a longer period than 2^20" text
+# Likewise while the program is stopped, which no period helps against.
+FAKE_PC=fills run lines-stopped 900
+shares
+has "WARN .*lines of GPU 0 end: CUPTI's buffer was full when the program went on; it was stopped for [2-9][.0-9]* s" text
 # More places than one call takes: the rest comes by the next one.
 FAKE_PC=parts run lines-hang 700
 shares
