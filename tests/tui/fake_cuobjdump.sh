@@ -4,7 +4,7 @@
 [ "$1" = -sass ] || exit 3
 case $2 in
 *none) echo "cuobjdump info    : File '$2' does not contain device code" >&2; exit 255 ;;
-*hang) exec sleep 60 ;;
+*hang | *hang.cubin) exec sleep 60 ;;
 *flood) while :; do echo "        /*0000*/    NOP ;"; done ;;
 esac
 cat <<'TEXT'

@@ -118,7 +118,8 @@ static uint32_t files_of(const char *folder, const code_wish_t *wish)
     codefolder_t f = {0};
     uint32_t count;
 
-    CHECK(codefolder_open(folder, wish, &f));
+    CHECK(codefolder_open(folder, wish, UINT64_MAX, &f));
+    CHECK_EQ(f.unseen, 0);
     count = f.count;
     codefolder_close(&f);
     return count;
@@ -161,6 +162,32 @@ static void check_folder(void)
     CHECK_EQ(rmdir(folder), 0);
 }
 
+/* Its time ends in the second file, or before the first one is looked at. */
+static void check_cut(void)
+{
+    static const char *const names[] = {"1.cubin", "2hang.cubin"};
+    const code_wish_t spin = {is_spin, NULL};
+    char folder[] = "/tmp/test_sasstext.XXXXXX", path[2][64];
+    codefolder_t f = {0};
+    sasstext_t *s;
+
+    CHECK(mkdtemp(folder));
+    for (int i = 0; i < 2; i++)
+        snprintf(path[i], sizeof path[i], "%s/%s", folder, names[i]);
+    cubin_make(path[0], ".text._Z4spinPj", 1);
+    cubin_make(path[1], ".text._Z4spinPj", 2);
+    s = sasstext_read(folder, &spin, 2 * SECOND, why);
+    CHECK_MSG(s && strstr(why, "was through with 1 of 2 files"), "%s", why);
+    CHECK_EQ(sasstext_function(s, "spin(unsigned int*)", 90), SASSTEXT_SEVERAL);
+    check_instruction(s, "copy_plain", 90, 0x100, "NANOSLEEP R5");
+    sasstext_close(s);
+    CHECK(!sasstext_read(folder, &spin, 0, why) && strstr(why, "0 of 0 files") &&
+          strstr(why, "2 of 2 were not looked at"));
+    CHECK(codefolder_open(folder, NULL, 0, &f) && f.count == 0 && f.unseen == 2);
+    codefolder_close(&f);
+    CHECK(unlink(path[0]) == 0 && unlink(path[1]) == 0 && rmdir(folder) == 0);
+}
+
 int main(void)
 {
     char folder[] = "/tmp/test_sasstext.XXXXXX", tool[256], path[4096];
@@ -174,6 +201,7 @@ int main(void)
     CHECK_EQ(symlink(FAKE_CUOBJDUMP, tool), 0);
     check_reads();
     check_folder();
+    check_cut();
     check_refused("none",
                   "in none: cuobjdump says: cuobjdump info    : File 'none' does not");
     check_refused("hang", "did not end in 1 s on hang");

@@ -21,6 +21,8 @@
 
 #define SECOND_NS 1000000000ull
 #define CODE_NS   (60 * SECOND_NS) /* for cuobjdump */
+#define FOLDER_NS \
+    (10 * SECOND_NS) /* likewise: the screen waits for it, and what was read stays */
 enum {
     OWN_ERROR = LAUNCHEE_FAILED,
     HERTZ = 10
@@ -324,7 +326,8 @@ static int picture_begin(top_t *t, const top_options_t *o, char *const *argv)
     p->view = t->fresh;
     p->source = &t->source_text;
     if (o->code) {
-        p->sass = t->sass = sasstext_read(o->code, NULL, CODE_NS, t->sass_why);
+        p->sass = t->sass = sasstext_read(
+            o->code, NULL, sasstext_is_folder(o->code) ? FOLDER_NS : CODE_NS, t->sass_why);
         p->sass_why = t->sass_why[0] ? t->sass_why : NULL;
     }
     p->speed = 1;

@@ -2,6 +2,7 @@
 #include "codefolder.h"
 
 #include "elfview.h"
+#include "hosttime.h"
 #include "nicename.h"
 
 #include <dirent.h>
@@ -21,12 +22,6 @@ enum {
 #define HASH_SEED 0xcbf29ce484222325ull
 #define HASH_STEP 0x100000001b3ull /* FNV-1a */
 
-/* Versions of functions that a file was taken for. */
-typedef struct seen {
-    uint64_t *of;
-    uint32_t count, room;
-} seen_t;
-
 static uint64_t hash_add(uint64_t hash, const void *at, uint64_t bytes)
 {
     const uint8_t *b = at;
@@ -36,22 +31,50 @@ static uint64_t hash_add(uint64_t hash, const void *at, uint64_t bytes)
     return hash;
 }
 
-/* Returns: whether it is new, and has a place. */
-static bool seen_add(seen_t *s, uint64_t hash)
+uint64_t codefolder_function(const char *mangled)
 {
-    for (uint32_t i = 0; i < s->count; i++)
-        if (s->of[i] == hash)
-            return false;
-    if (s->count == s->room) {
-        uint32_t room = s->room ? 2 * s->room : 64;
-        uint64_t *wider = realloc(s->of, room * sizeof *wider);
+    return hash_add(HASH_SEED, mangled, strlen(mangled));
+}
 
-        if (!wider)
-            return false;
-        s->of = wider;
-        s->room = room;
-    }
-    s->of[s->count++] = hash;
+/* Its place, or the one that it would have. */
+static codefolder_version_t *version_find(const codefolder_t *f, uint64_t hash)
+{
+    uint32_t at = (uint32_t)hash & (f->version_room - 1);
+
+    while (f->versions[at].hash && f->versions[at].hash != hash)
+        at = (at + 1) & (f->version_room - 1);
+    return &f->versions[at];
+}
+
+static bool versions_widen(codefolder_t *f)
+{
+    codefolder_t wider = {.version_room = f->version_room ? 2 * f->version_room : 64};
+
+    wider.versions = calloc(wider.version_room, sizeof *wider.versions);
+    if (!wider.versions)
+        return false;
+    for (uint32_t i = 0; i < f->version_room; i++)
+        if (f->versions[i].hash)
+            *version_find(&wider, f->versions[i].hash) = f->versions[i];
+    free(f->versions);
+    f->versions = wider.versions;
+    f->version_room = wider.version_room;
+    return true;
+}
+
+/* Of the file that comes next. Returns: whether it is new, and has a place. */
+static bool version_add(codefolder_t *f, uint64_t hash, uint64_t function)
+{
+    codefolder_version_t *v;
+
+    hash = hash ? hash : 1;
+    if (2 * f->version_count >= f->version_room && !versions_widen(f))
+        return false;
+    v = version_find(f, hash);
+    if (v->hash)
+        return false;
+    *v = (codefolder_version_t){hash, function, f->count};
+    f->version_count++;
     return true;
 }
 
@@ -63,7 +86,7 @@ static bool is_wanted(const code_wish_t *wish, const char *mangled)
 }
 
 /* Whether it has a wanted function in a version that no file before has. */
-static bool code_is_new(bytes_t code, const code_wish_t *wish, seen_t *seen)
+static bool code_is_new(codefolder_t *f, bytes_t code, const code_wish_t *wish)
 {
     const uint32_t flags = bytes_u32(code, FLAGS_AT);
     elfsection_t section;
@@ -81,12 +104,13 @@ static bool code_is_new(bytes_t code, const code_wish_t *wish, seen_t *seen)
         hash = hash_add(hash, &flags, sizeof flags);
         hash = hash_add(hash, name, strlen(name));
         hash = hash_add(hash, section.data.at, section.data.size);
-        found |= seen_add(seen, hash);
+        found |= version_add(f, hash, codefolder_function(name));
     }
     return found;
 }
 
-static bool file_is_new(const char *path, const code_wish_t *wish, seen_t *seen)
+static bool file_is_new(codefolder_t *f, const char *path, const code_wish_t *wish,
+                        uint64_t *bytes)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat about;
@@ -95,9 +119,10 @@ static bool file_is_new(const char *path, const code_wish_t *wish, seen_t *seen)
 
     if (fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0 &&
         about.st_size <= FILE_MOST) {
+        *bytes = (uint64_t)about.st_size;
         at = mmap(NULL, (size_t)about.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (at != MAP_FAILED) {
-            found = code_is_new((bytes_t){at, (uint64_t)about.st_size}, wish, seen);
+            found = code_is_new(f, (bytes_t){at, *bytes}, wish);
             munmap(at, (size_t)about.st_size);
         }
     }
@@ -107,35 +132,45 @@ static bool file_is_new(const char *path, const code_wish_t *wish, seen_t *seen)
 }
 
 /* Gives `path` away. */
-static bool path_add(codefolder_t *f, char *path)
+static bool file_add(codefolder_t *f, char *path, uint64_t bytes)
 {
     if (f->count == f->room) {
         uint32_t room = f->room ? 2 * f->room : 64;
-        char **wider = realloc(f->paths, room * sizeof *wider);
+        codefolder_file_t *wider = realloc(f->files, room * sizeof *wider);
 
         if (!wider) {
             free(path);
             return false;
         }
-        f->paths = wider;
+        f->files = wider;
         f->room = room;
     }
-    f->paths[f->count++] = path;
+    f->files[f->count] = (codefolder_file_t){path, bytes, f->count};
+    f->count++;
     return true;
-}
-
-static off_t bytes_of(const char *path)
-{
-    struct stat about;
-
-    return stat(path, &about) == 0 ? about.st_size : 0;
 }
 
 static int by_size(const void *a, const void *b)
 {
-    const off_t x = bytes_of(*(char *const *)a), y = bytes_of(*(char *const *)b);
+    const codefolder_file_t *x = a, *y = b;
 
-    return x < y ? -1 : x > y;
+    return x->bytes != y->bytes ? (x->bytes < y->bytes ? -1 : 1)
+                                : (x->number < y->number ? -1 : 1);
+}
+
+/* Returns: false: there is no memory. */
+static bool file_look(codefolder_t *f, const char *folder, const char *name,
+                      const code_wish_t *wish)
+{
+    uint64_t bytes;
+    char *path;
+
+    if (asprintf(&path, "%s/%s", folder, name) < 0)
+        return false;
+    if (file_is_new(f, path, wish, &bytes))
+        return file_add(f, path, bytes);
+    free(path);
+    return true;
 }
 
 static int is_cubin(const struct dirent *entry)
@@ -145,29 +180,24 @@ static int is_cubin(const struct dirent *entry)
     return dot && strcmp(dot, ".cubin") == 0;
 }
 
-bool codefolder_open(const char *path, const code_wish_t *wish, codefolder_t *out)
+bool codefolder_open(const char *path, const code_wish_t *wish, uint64_t until_ns,
+                     codefolder_t *out)
 {
     struct dirent **names;
-    seen_t seen = {0};
-    int count = scandir(path, &names, is_cubin, alphasort);
+    const int count = scandir(path, &names, is_cubin, alphasort);
     bool done = count >= 0;
 
     for (int i = 0; i < count; i++) {
-        char *one = NULL;
-
-        if (done && asprintf(&one, "%s/%s", path, names[i]->d_name) < 0)
-            done = false;
-        else if (done && file_is_new(one, wish, &seen))
-            done = path_add(out, one);
-        else
-            free(one);
+        if (gpurt_steady_ns() >= until_ns)
+            out->unseen++;
+        else if (done)
+            done = file_look(out, path, names[i]->d_name, wish);
         free(names[i]);
     }
     if (count >= 0)
         free(names);
-    free(seen.of);
     if (out->count)
-        qsort(out->paths, out->count, sizeof *out->paths, by_size);
+        qsort(out->files, out->count, sizeof *out->files, by_size);
     out->cubins = count > 0 ? (uint32_t)count : 0;
     return done;
 }
@@ -175,7 +205,8 @@ bool codefolder_open(const char *path, const code_wish_t *wish, codefolder_t *ou
 void codefolder_close(codefolder_t *f)
 {
     for (uint32_t i = 0; i < f->count; i++)
-        free(f->paths[i]);
-    free(f->paths);
+        free(f->files[i].path);
+    free(f->files);
+    free(f->versions);
     *f = (codefolder_t){0};
 }

@@ -31,7 +31,9 @@ enum {
     "on the PATH"
 
 typedef struct function {
-    char *name; /* as people write it */
+    char *name;     /* as people write it */
+    uint64_t hash;  /* of the linker's: codefolder_function */
+    bool in_unread; /* a file that was not read has another version */
     uint32_t arch, first, count;
 } function_t;
 
@@ -98,7 +100,10 @@ static void function_add(sasstext_t *s, const char *mangled)
         s->no_memory = true;
         return;
     }
-    s->functions[s->function_count++] = (function_t){name, s->arch, s->count, 0};
+    s->functions[s->function_count++] = (function_t){.name = name,
+                                                     .hash = codefolder_function(mangled),
+                                                     .arch = s->arch,
+                                                     .first = s->count};
 }
 
 /* Out of order, or of no function: nothing that cuobjdump prints. */
@@ -288,6 +293,65 @@ static bool file_read(sasstext_t *s, const char *path, uint64_t until_ns,
     return !dump.late;
 }
 
+static int by_value(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* Functions of files from `first` on, in order. Returns: NULL: there is no memory. */
+static uint64_t *unread_functions(const codefolder_t *f, uint32_t first, uint32_t *count)
+{
+    uint64_t *of = malloc((f->version_count + 1) * sizeof *of);
+    bool *unread = calloc(f->count + 1, sizeof *unread);
+
+    *count = 0;
+    for (uint32_t i = first; unread && i < f->count; i++)
+        unread[f->files[i].number] = true;
+    for (uint32_t i = 0; of && unread && i < f->version_room; i++)
+        if (f->versions[i].hash && unread[f->versions[i].file])
+            of[(*count)++] = f->versions[i].function;
+    if (of && !unread) {
+        free(of);
+        of = NULL;
+    }
+    free(unread);
+    if (of)
+        qsort(of, *count, sizeof *of, by_value);
+    return of;
+}
+
+/* Files from `first` on were not read, or not to their end: which version of their functions ran is not
+ * known. Of a file that was not looked at each function may have another. */
+static void unread_mark(sasstext_t *s, const codefolder_t *f, uint32_t first)
+{
+    uint32_t count;
+    uint64_t *of = unread_functions(f, first, &count);
+
+    for (uint32_t i = 0; i < s->function_count; i++) {
+        function_t *one = &s->functions[i];
+
+        one->in_unread =
+            f->unseen || !of || bsearch(&one->hash, of, count, sizeof *of, by_value);
+    }
+    free(of);
+}
+
+static void cut_tell(const codefolder_t *f, uint32_t read, const char *path,
+                     char why[SASSTEXT_WHY])
+{
+    char unseen[64] = "";
+
+    if (f->unseen)
+        snprintf(unseen, sizeof unseen, "; %u of %u were not looked at", f->unseen,
+                 f->cubins);
+    tell(why,
+         "text of instructions may be missing: " TOOL " was through with %u of %u files of "
+         "%s when its time was over%s",
+         read, f->count, path, unseen);
+}
+
 /* Where the time is over, what was read by then stays. */
 static void folder_read(sasstext_t *s, const char *path, const code_wish_t *wish,
                         uint64_t until_ns, char why[SASSTEXT_WHY])
@@ -295,24 +359,22 @@ static void folder_read(sasstext_t *s, const char *path, const code_wish_t *wish
     codefolder_t folder = {0};
     uint32_t i = 0;
 
-    if (!codefolder_open(path, wish, &folder))
+    if (!codefolder_open(path, wish, until_ns, &folder))
         tell(why, "no text of instructions: %s: %s", path, strerror(errno));
-    else if (folder.count == 0)
+    else if (folder.count == 0 && !folder.unseen)
         tell(why, "no text of instructions: none of the %u files *.cubin in %s has %s",
              folder.cubins, path, wish ? "these functions" : "functions");
-    while (i < folder.count && file_read(s, folder.paths[i], until_ns, why))
+    while (i < folder.count && file_read(s, folder.files[i].path, until_ns, why))
         i++;
-    if (s->late) {
-        tell(why,
-             "text of instructions may be missing: " TOOL " was through with %u of %u "
-             "files of %s when its time was over",
-             i, folder.count, path);
-        s->late = false;
-    }
+    if (s->late || folder.unseen)
+        cut_tell(&folder, i, path, why);
+    if (i < folder.count || folder.unseen)
+        unread_mark(s, &folder, i);
+    s->late = false;
     codefolder_close(&folder);
 }
 
-static bool is_folder(const char *path)
+bool sasstext_is_folder(const char *path)
 {
     struct stat about;
 
@@ -330,7 +392,7 @@ sasstext_t *sasstext_read(const char *path, const code_wish_t *wish, uint64_t ti
         tell(why, "no text of instructions: %s", strerror(ENOMEM));
         return NULL;
     }
-    if (is_folder(path))
+    if (sasstext_is_folder(path))
         folder_read(s, path, wish, until_ns, why);
     else
         file_read(s, path, until_ns, why);
@@ -388,6 +450,8 @@ uint32_t sasstext_function(const sasstext_t *s, const char *name, uint32_t arch)
 
         if (f->count == 0 || !is_for(f->arch, arch) || strcmp(f->name, name) != 0)
             continue;
+        if (f->in_unread)
+            return SASSTEXT_SEVERAL;
         if (found == SASSTEXT_NONE || (arch && f->arch > best)) {
             found = i;
             best = f->arch;
