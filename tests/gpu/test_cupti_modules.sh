@@ -53,7 +53,7 @@ for ((i = 0; i < 200; i++)); do
 done
 run modules 20
 launched 20
-grep -q 'WARN .*no lines of GPU 0: those of process [0-9]* are taken' text || fail 'another program has the lines, and nothing says so'
+grep -q 'WARN .*no lines of GPU 0: process [0-9]* has them' text || fail 'another program has the lines, and nothing says so'
 wait $! || fail "the first program: $(cat first)"
 "$bin/gpurt-log" lines first.gplog >shown
 grep -q stand_spin shown || fail 'the first program has no lines'
