@@ -64,10 +64,11 @@ static bool owner_counts(uint32_t reason, uint32_t at)
 }
 
 /* Waits that a barrier of every launch misses: whoever of its block, or grid, waits for
- * something else. */
+ * something else. A thread of the host arrives at none. */
 static bool is_missed(const gpurt_wait_t *at, const gpurt_wait_t *other)
 {
-    if (other->section != at->section || other->launch != at->launch ||
+    if (other->ring >= GPURT_WAIT_THREADS || other->section != at->section ||
+        other->launch != at->launch ||
         (other->number == at->number &&
          (at->number == GPURT_WAITABLE_GRID || other->block == at->block)))
         return false;

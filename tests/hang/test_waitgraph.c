@@ -226,6 +226,21 @@ static void check_threads(void)
     expect(0, 0);
 }
 
+/* One block is at a barrier, and another computes: a thread that waits for the first is not the one that
+ * the barrier misses. */
+static void check_barriers_miss_no_threads(void)
+{
+    const uint32_t barriers[] = {GPURT_WAITABLE_GRID, GPURT_WAITABLE_BLOCK};
+
+    for (uint32_t i = 0; i < 2; i++) {
+        reset();
+        at_barrier(0, barriers[i]);
+        held_by(1, 4, 0);
+        thread_waits_for(0, 1, GPURT_WAIT_DONE);
+        expect(0, 0);
+    }
+}
+
 static void check_thread_bytes(void)
 {
     gpurt_waits_t back;
@@ -299,6 +314,7 @@ int main(void)
     check_any_of_several();
     check_barriers();
     check_threads();
+    check_barriers_miss_no_threads();
     check_bytes();
     check_thread_bytes();
     return 0;
