@@ -243,10 +243,8 @@ static void thread_add(look_t *l, const gpurt_threadwait_t *t)
     gpurt_wait_thread_t *thread;
     gpurt_wait_t *to;
 
-    if (since > l->now_ns ? l->min_ns > 0 : l->now_ns - since < l->min_ns) {
-        w->young++;
+    if (since > l->now_ns ? l->min_ns > 0 : l->now_ns - since < l->min_ns)
         return;
-    }
     if (w->count == GPURT_WAITS_MAX || w->thread_count == GPURT_WAIT_THREADS_MAX) {
         w->left_out++;
         return;

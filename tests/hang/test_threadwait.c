@@ -3,7 +3,7 @@
  * is room for; in a snapshot with the lanes that they wait for. */
 #include "check.h"
 #include "hosttime.h"
-#include "waitgraph.h"
+#include "threadbox.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -13,11 +13,8 @@
 enum {
     THREADS = 4,
     ROUNDS = 20000,
-    DEVICE = 0, /* sections */
-    HOST = 1,
     OLD = 1 /* of a box whose host has a page */
 };
-#define AGE_NS 3000000000ull
 
 static gpurt_threadpage_t page;
 static uint32_t xstop; /* written by: main */
@@ -137,67 +134,6 @@ static void waits_are_whole(void)
 }
 
 /* ---- a box ------------------------------------------------------------------------------ */
-
-static void box_make(gpurt_boxmap_t *map, uint32_t host_bytes)
-{
-    gpurt_section_plan_t sections[2] = {{.kind = GPURT_SECTION_CPU},
-                                        {.kind = GPURT_SECTION_HOST,
-                                         .state_bytes = host_bytes,
-                                         .ring_bytes = GPURT_RING_MIN_BYTES,
-                                         .def_count = 16,
-                                         .panic_count = 1}};
-    gpurt_box_plan_t plan = {
-        .struct_size = sizeof plan, .section_count = 2, .sections = sections};
-
-    CHECK(gpurt_boxmap_create(&plan, map, NULL) == GPURT_OK);
-}
-
-static const gpurt_waitable_t orders, answers; /* their addresses name them */
-
-/* Number 1 or 2 of the device's objects, with the lane that holds it. */
-static void object_put(const gpurt_boxmap_t *map, uint32_t number,
-                       const gpurt_waitable_t *object, uint32_t role)
-{
-    uint32_t count;
-    gpurt_state_head_t *head = gpurt_boxmap_state(map, DEVICE, &count);
-    gpurt_waitable_entry_t *e = gpurt_state_entries(head, 1) + number - 1;
-    gpurt_state_owner_t owner = {.place = 1};
-
-    CHECK(head && number <= count);
-    e->index = GPURT_WAITABLE_SINGLE;
-    e->key = gpurt_waitable_key(object);
-    gpurt_group_store(&e->xowners[gpurt_state_owner_at(role, 0)],
-                      gpurt_state_owner_pack(&owner));
-    gpurt_store_release_sys_u32(&e->xstate, GPURT_WAITABLE_CHANNEL + 1); /* W1.rel */
-}
-
-static void lane_waits(const gpurt_boxmap_t *map, uint32_t number, uint32_t reason,
-                       uint64_t now_ns)
-{
-    uint32_t count;
-    gpurt_state_wait_t w = {
-        .object = number, .reason = reason, .time48 = (now_ns - AGE_NS) & GPURT_TIME_MASK};
-
-    gpurt_group_store(gpurt_state_waits(gpurt_boxmap_state(map, DEVICE, &count)),
-                      gpurt_state_wait_pack(&w));
-}
-
-static uint32_t thread_waits(gpurt_threadpage_t *to, const gpurt_waitable_t *object,
-                             uint32_t reason, bool limited, uint64_t now_ns)
-{
-    uint64_t since = now_ns - AGE_NS;
-    gpurt_threadwait_t w = {.since = {(uint32_t)since, (uint32_t)(since >> 32)},
-                            .thread = 1234,
-                            .key = gpurt_waitable_key(object),
-                            .section = DEVICE,
-                            .kind = GPURT_WAITABLE_CHANNEL,
-                            .reason = (uint8_t)reason,
-                            .limited = limited,
-                            .name = "clerk",
-                            .object = "orders"};
-
-    return gpurt_threadpage_begin(to, &w);
-}
 
 static void expect(const gpurt_boxmap_t *map, uint64_t now_ns, uint32_t count,
                    uint32_t stuck, uint32_t circles)

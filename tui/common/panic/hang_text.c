@@ -113,18 +113,28 @@ static double seconds(uint64_t later_ns, uint64_t ns)
 }
 
 /* ---- a sentence ---------------------------------------------------------------------- */
+/* Of lanes before one of a thread, the older one before the younger. */
+static bool comes_first(const gpurt_waits_t *w, const gpurt_wait_t *a,
+                        const gpurt_wait_t *b)
+{
+    const bool of_thread = gpurt_wait_thread(w, a);
+
+    return of_thread == (gpurt_wait_thread(w, b) != NULL) ? a->since_ns < b->since_ns
+                                                          : !of_thread;
+}
+
 uint32_t hang_first(const gpurt_waitgraph_t *g)
 {
-    uint32_t oldest = GPURT_WAIT_NOBODY;
+    const gpurt_waits_t *w = g->waits;
+    uint32_t first = GPURT_WAIT_NOBODY;
 
-    for (uint32_t i = 0; i < g->waits->count; i++) {
-        if (g->circle[i] == 1 && !gpurt_wait_thread(g->waits, &g->waits->waits[i]))
+    for (uint32_t i = 0; i < w->count; i++) {
+        if (g->circle[i] == 1 && !gpurt_wait_thread(w, &w->waits[i]))
             return i;
-        if (oldest == GPURT_WAIT_NOBODY ||
-            g->waits->waits[i].since_ns < g->waits->waits[oldest].since_ns)
-            oldest = i;
+        if (first == GPURT_WAIT_NOBODY || comes_first(w, &w->waits[i], &w->waits[first]))
+            first = i;
     }
-    return oldest;
+    return first;
 }
 
 static void add_short(gpurt_text_t *out, const gpurt_waits_t *w, const gpurt_wait_t *wait)

@@ -10,8 +10,8 @@
 /* One line: the first circle, or what most wait for. Texts of the program are escaped. */
 void hang_sentence(const gpurt_waitgraph_t *g, gpurt_text_t *out);
 
-/* Which wait the report begins with: of the first circle, else the oldest;
- * GPURT_WAIT_NOBODY where nobody waits. */
+/* Which wait the report begins with: lanes of the first circle, else the oldest lanes, else the oldest
+ * thread of the host; GPURT_WAIT_NOBODY where nobody waits. */
 uint32_t hang_first(const gpurt_waitgraph_t *g);
 
 /* Every circle, what stands behind it, and who else waits. */

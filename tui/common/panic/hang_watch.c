@@ -78,11 +78,17 @@ bool hang_watch_last(hang_watch_t *w, const gpurt_boxmap_t *map, gpurt_waitgraph
     return deadlock_look(w, map, 0, g);
 }
 
+/* Threads of the host wait for their channels in an idle program, too: that is no hang. */
+static bool lanes_wait(const gpurt_waits_t *w)
+{
+    return w->count > w->thread_count;
+}
+
 static hang_found_t silence_look(hang_watch_t *w, const gpurt_boxmap_t *map,
                                  gpurt_waitgraph_t *g)
 {
     hang_silence_t *s = &w->silence;
-    bool any = look(w, map, limit_of(w), g);
+    bool any = look(w, map, limit_of(w), g) && lanes_wait(&w->waits);
 
     s->over = any && (w->waits.young == 0 || s->looked_ns - s->since_ns >= limit_of(w));
     if (s->over && (!g->circles || is_new(w, g->hash)))

@@ -50,7 +50,7 @@ bool hang_watch_look(hang_watch_t *w, const gpurt_boxmap_t *map, gpurt_waitgraph
 bool hang_watch_last(hang_watch_t *w, const gpurt_boxmap_t *map, gpurt_waitgraph_t *g);
 
 /* For a silence that is too long, and lasts: everybody who waits for longer than the limit,
- * deadlock or not, once. Code falls silent before it waits, so whoever has begun to wait is
+ * deadlock or not, once; nobody, if threads of the host wait alone. Code falls silent before it waits, so whoever has begun to wait is
  * given the time to become old enough; not more than the limit once more, for some code
  * waits anew all the time. number: of the silence, not 0. *g as above where HANG_FOUND. */
 hang_found_t hang_watch_silence(hang_watch_t *w, const gpurt_boxmap_t *map, uint32_t number,
