@@ -4,6 +4,7 @@
 #define GPURT_NO_POINTS /* host code: no schedule is explored here */
 
 #include "defread.h"
+#include "procfs.h"
 #include "waitgraph.h"
 
 #include <errno.h>
@@ -18,7 +19,10 @@ typedef struct look {
     uint32_t section, ring_count, object_count;
     const gpurt_group_t *lanes;
     const gpurt_waitable_entry_t *entries;
-    const gpurt_threadpage_t *threads; /* NULL: none are told of */
+    const gpurt_threadpage_t *threads;      /* NULL: none are told of */
+    uint32_t pid;                           /* whose threads they are; 0: it has ended */
+    uint32_t user_count;                    /* of this section */
+    uint16_t users[GPURT_THREADPAGE_USERS]; /* their places */
     gpurt_clock_fit_t fit;
 } look_t;
 
@@ -106,18 +110,35 @@ static void owner_take(look_t *l, gpurt_group_t group, gpurt_wait_owner_t *out)
     out->gone = at.site && (at.block != o.block || at.warp != o.warp);
 }
 
-/* Threads of the host that use it, where no lanes stand: the last ones of those that share a place. */
+/* A thread that was ended by others never took back what it told. */
+static bool has_ended(const look_t *l, uint32_t thread)
+{
+    return l->pid && !gpurt_thread_alive(l->pid, thread);
+}
+
+/* Once a section: most places are empty, and there may be many objects. */
+static void users_find(look_t *l)
+{
+    gpurt_threaduser_t user;
+
+    l->user_count = 0;
+    for (uint32_t i = 0; l->threads && i < GPURT_THREADPAGE_USERS; i++)
+        if (gpurt_threadpage_user(l->threads, i, &user) && user.section == l->section &&
+            !has_ended(l, user.thread))
+            l->users[l->user_count++] = (uint16_t)i;
+}
+
+/* Threads of the host that use it, where no lanes stand: the first one of those that share a place. */
 static void users_take(look_t *l, uint32_t key, gpurt_wait_object_t *out)
 {
     gpurt_threaduser_t user;
 
-    for (uint32_t i = 0; l->threads && key && i < GPURT_THREADPAGE_USERS; i++) {
+    for (uint32_t i = 0; key && i < l->user_count; i++) {
         gpurt_wait_owner_t *o;
 
-        if (!gpurt_threadpage_user(l->threads, i, &user) || user.key != key ||
-            user.section != l->section)
+        if (!gpurt_threadpage_user(l->threads, l->users[i], &user) || user.key != key)
             continue;
-        o = &out->owners[gpurt_state_owner_at(user.role, i)];
+        o = &out->owners[gpurt_state_owner_at(user.role, l->users[i])];
         if (o->place)
             continue;
         *o = (gpurt_wait_owner_t){
@@ -205,14 +226,27 @@ static void wait_add(look_t *l, uint32_t ring, uint32_t lane, const gpurt_state_
     to->object = GPURT_WAIT_NOBODY;
 }
 
-/* The number that lanes have given to what a thread waits at: the newest, for memory serves again. */
+/* Whether lanes gave it that name, or one that is not known. */
+static bool is_named(const look_t *l, const gpurt_waitable_entry_t *e, const char *name)
+{
+    char text[GPURT_DEF_TEXT_BYTES], cut[GPURT_THREADWAIT_OBJECT];
+    gpurt_def_t def;
+
+    if (!gpurt_def_read(l->map, l->section, e->name, &def, text))
+        return true;
+    text_take(cut, sizeof cut, text, def.format_bytes, false);
+    return strcmp(cut, name) == 0;
+}
+
+/* The number that lanes have given to what a thread waits at. Memory serves again: the newest with its
+ * name, for no lane may have named it yet. */
 static uint32_t number_of(const look_t *l, const gpurt_threadwait_t *t)
 {
     for (uint32_t number = l->object_count; number > 0; number--) {
         const gpurt_waitable_entry_t *e = &l->entries[number - 1];
 
         if (gpurt_load_acquire_sys_u32(&e->xstate) == t->kind + 1u && /* W1.acq */
-            e->key == t->key)
+            e->key == t->key && is_named(l, e, t->object))
             return number;
     }
     return 0;
@@ -272,7 +306,8 @@ static void threads_look(look_t *l)
     gpurt_threadwait_t t;
 
     for (uint32_t i = 0; l->threads && i < GPURT_THREADPAGE_WAITS; i++)
-        if (gpurt_threadpage_wait(l->threads, i, &t) && t.section == l->section)
+        if (gpurt_threadpage_wait(l->threads, i, &t) && t.section == l->section &&
+            !has_ended(l, t.thread))
             thread_add(l, &t);
 }
 
@@ -301,6 +336,7 @@ static void section_look(look_t *l, gpurt_state_head_t *head, bool idle)
     l->entries = gpurt_state_entries(head, l->ring_count);
     if (!idle)
         lanes_look(l);
+    users_find(l);
     threads_look(l);
     /* Owners last: who holds an object now is not younger than the waits above. */
     for (uint32_t i = begin; i < l->out->count; i++)
@@ -329,6 +365,8 @@ gpurt_status_t gpurt_waits_look(const gpurt_boxmap_t *map, uint64_t now_ns, uint
     out->time_ns = now_ns;
     for (uint32_t s = 0; s < map->section_count && !l.threads; s++)
         l.threads = gpurt_boxmap_threads(map, s);
+    if (l.threads && gpurt_boxmap_alive(map))
+        l.pid = map->box->identity.pid;
     for (l.section = 0; l.section < map->section_count; l.section++) {
         gpurt_state_head_t *head = gpurt_boxmap_state(map, l.section, &l.object_count);
 

@@ -37,7 +37,7 @@ static uint64_t field_of(const char *stat, int number)
     return p ? strtoull(p + 1, NULL, 10) : 0;
 }
 
-/* What /proc/PID/stat says, or what is asked of it here. */
+/* What /proc/PID/stat says, or what is asked of it here; of a thread, /proc/PID/task/THREAD/stat. */
 typedef struct process_stat {
     char state;
     uint64_t parent, flags, threads, start;
@@ -54,7 +54,7 @@ static bool stat_read(const char *pid, process_stat_t *s)
     char path[64], text[1024];
     const char *state;
 
-    snprintf(path, sizeof path, "/proc/%.20s/stat", pid);
+    snprintf(path, sizeof path, "/proc/%.40s/stat", pid);
     if (!file_text(path, text, sizeof text))
         return false;
     state = strrchr(text, ')');
@@ -103,6 +103,15 @@ bool gpurt_process_alive(uint32_t pid, uint64_t start_ticks)
     uint64_t start = gpurt_process_start(pid);
 
     return start != 0 && start == start_ticks;
+}
+
+bool gpurt_thread_alive(uint32_t pid, uint32_t thread)
+{
+    process_stat_t s;
+    char name[40];
+
+    snprintf(name, sizeof name, "%u/task/%u", pid, thread);
+    return stat_read(name, &s) && s.state != 'X' && s.state != 'Z';
 }
 
 /* Real, effective, saved, and of files. */

@@ -21,6 +21,9 @@ void gpurt_program_name(char *to, size_t room, const char *path);
 /* Whether the process with that number is the one that started then. */
 bool gpurt_process_alive(uint32_t pid, uint64_t start_ticks);
 
+/* Whether that process has a thread with that number, which has not ended. */
+bool gpurt_thread_alive(uint32_t pid, uint32_t thread);
+
 /* Whether another process has the open file in its memory, or is on its way out and may have had
  * it there: its memory goes before its descriptors, a GPU's among them, which may take seconds. Of
  * a process whose memory map may not be read, no. Takes a few milliseconds, more where there are

@@ -3,6 +3,7 @@
  * is room for; in a snapshot with the lanes that they wait for. */
 #include "check.h"
 #include "hosttime.h"
+#include "procfs.h"
 #include "threadbox.h"
 
 #include <pthread.h>
@@ -150,27 +151,76 @@ static void expect(const gpurt_boxmap_t *map, uint64_t now_ns, uint32_t count,
     gpurt_waits_fini(&waits);
 }
 
-/* The lane answers and finds no room; the thread that receives answers waits until the lane's order is
+/* A thread that lives, and waits for nothing that is told. */
+typedef struct worker {
+    pthread_barrier_t steps;
+    pthread_t thread;
+    uint32_t number;
+} worker_t;
+
+static void *work(void *context)
+{
+    worker_t *w = context;
+
+    w->number = self_number();
+    pthread_barrier_wait(&w->steps);
+    pthread_barrier_wait(&w->steps);
+    return NULL;
+}
+
+static void worker_begin(worker_t *w)
+{
+    CHECK(pthread_barrier_init(&w->steps, NULL, 2) == 0);
+    CHECK(pthread_create(&w->thread, NULL, work, w) == 0);
+    pthread_barrier_wait(&w->steps);
+}
+
+/* Behind it the kernel knows the number no more: a join may come back a little earlier. */
+static void worker_end(worker_t *w)
+{
+    pthread_barrier_wait(&w->steps);
+    CHECK(pthread_join(w->thread, NULL) == 0);
+    pthread_barrier_destroy(&w->steps);
+    while (gpurt_thread_alive((uint32_t)getpid(), w->number))
+        sched_yield();
+}
+
+/* The lane answers and finds no room; this thread receives answers, and waits until the lane's order is
  * acknowledged. */
+static gpurt_threadpage_t *lane_and_thread(gpurt_boxmap_t *map, uint64_t now)
+{
+    gpurt_threadpage_t *threads;
+
+    box_make(map, 0);
+    threads = gpurt_boxmap_threads(map, HOST);
+    CHECK(threads && !gpurt_boxmap_threads(map, DEVICE));
+    object_put(map, 1, &orders, GPURT_HOLD_RECEIVER);
+    object_put(map, 2, &answers, GPURT_HOLD_SENDER);
+    lane_waits(map, 2, GPURT_WAIT_ROOM, now);
+    return threads;
+}
+
+static gpurt_threaduser_t receiver(uint32_t number, uint64_t now)
+{
+    return (gpurt_threaduser_t){gpurt_waitable_key(&answers), number, DEVICE,
+                                GPURT_HOLD_RECEIVER, now};
+}
+
 static void a_lane_and_a_thread_stand(void)
 {
     uint64_t now = gpurt_real_ns();
-    gpurt_threaduser_t user = {gpurt_waitable_key(&answers), 1234, DEVICE,
-                               GPURT_HOLD_RECEIVER, now};
-    const gpurt_threaduser_t other = {1, 99, DEVICE, GPURT_HOLD_RECEIVER, now};
+    gpurt_threaduser_t user = receiver(self_number(), now), other = user;
     gpurt_threadpage_t *threads;
     gpurt_boxmap_t map;
+    worker_t worker;
     uint32_t told;
 
-    box_make(&map, 0);
-    threads = gpurt_boxmap_threads(&map, HOST);
-    CHECK(threads && !gpurt_boxmap_threads(&map, DEVICE));
+    worker_begin(&worker);
+    threads = lane_and_thread(&map, now);
     told = thread_waits(threads, &orders, GPURT_WAIT_DONE, false, now);
-    expect(&map, now, 1, 0, 0); /* no lane knows the channel */
-    object_put(&map, 1, &orders, GPURT_HOLD_RECEIVER);
-    object_put(&map, 2, &answers, GPURT_HOLD_SENDER);
-    lane_waits(&map, 2, GPURT_WAIT_ROOM, now);
     expect(&map, now, 2, 0, 0); /* another thread may receive the answers */
+    other.key = 1;
+    other.thread = worker.number;
     gpurt_threadpage_use(threads, 0, &user);
     gpurt_threadpage_use(threads, 1, &other);
     expect(&map, now, 2, 2, 1);
@@ -182,11 +232,98 @@ static void a_lane_and_a_thread_stand(void)
     gpurt_threadpage_end(threads, told);
     told = thread_waits(threads, &orders, GPURT_WAIT_ROOM, false, now);
     expect(&map, now, 2, 2, 1);
-    user.thread++; /* who receives is another, and at work */
+    user.thread = worker.number; /* who receives is another, and at work */
     gpurt_threadpage_use(threads, 0, &user);
     expect(&map, now, 2, 0, 0);
     gpurt_threadpage_end(threads, told);
+    worker_end(&worker);
     gpurt_boxmap_detach(&map);
+}
+
+static void no_lane_knows_the_channel(void)
+{
+    uint64_t now = gpurt_real_ns();
+    gpurt_boxmap_t map;
+
+    box_make(&map, 0);
+    (void)thread_waits(gpurt_boxmap_threads(&map, HOST), &orders, GPURT_WAIT_DONE, false,
+                       now);
+    expect(&map, now, 1, 0, 0);
+    gpurt_boxmap_detach(&map);
+}
+
+/* It has received once: it does so no more, and who waits with it is stuck. */
+static void a_user_that_ended_helps_nobody(void)
+{
+    uint64_t now = gpurt_real_ns();
+    gpurt_threaduser_t user = receiver(self_number(), now), other;
+    gpurt_threadpage_t *threads;
+    gpurt_boxmap_t map;
+    worker_t worker;
+
+    worker_begin(&worker);
+    threads = lane_and_thread(&map, now);
+    other = receiver(worker.number, now);
+    (void)thread_waits(threads, &orders, GPURT_WAIT_DONE, false, now);
+    gpurt_threadpage_use(threads, 0, &user);
+    gpurt_threadpage_use(threads, 1, &other);
+    expect(&map, now, 2, 0, 0); /* it lives, and may receive */
+    worker_end(&worker);
+    expect(&map, now, 2, 2, 1);
+    gpurt_boxmap_detach(&map);
+}
+
+static void *wait_and_end(void *context)
+{
+    return (void *)(uintptr_t)thread_waits(context, &orders, GPURT_WAIT_DONE, false,
+                                           gpurt_real_ns());
+}
+
+static void a_thread_that_ended_waits_no_more(void)
+{
+    gpurt_threadwait_t w;
+    gpurt_boxmap_t map;
+    pthread_t thread;
+    void *told;
+
+    box_make(&map, 0);
+    CHECK(pthread_create(&thread, NULL, wait_and_end, gpurt_boxmap_threads(&map, HOST)) ==
+          0);
+    CHECK(pthread_join(thread, &told) == 0);
+    CHECK_EQ((uintptr_t)told, 1);
+    CHECK(gpurt_threadpage_wait(gpurt_boxmap_threads(&map, HOST), 0, &w));
+    while (gpurt_thread_alive((uint32_t)getpid(), w.thread))
+        sched_yield();
+    expect(&map, gpurt_real_ns(), 0, 0, 0);
+    gpurt_boxmap_detach(&map);
+}
+
+/* Lanes gave a channel that is gone a name; another lies at its address, and only a thread knows it. */
+static void a_new_channel_has_its_own_name(void)
+{
+    const struct {
+        const char *old, *wanted;
+        uint32_t number;
+    } cases[] = {{"errands", "orders", 0}, {"orders", "orders", 1}, {"", "", 1}};
+    uint64_t now = gpurt_real_ns();
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        gpurt_waits_t waits = {0};
+        gpurt_boxmap_t map;
+
+        box_make(&map, 0);
+        object_put(&map, 1, &orders, GPURT_HOLD_RECEIVER);
+        if (cases[i].old[0])
+            object_name(&map, 1, cases[i].old);
+        (void)thread_waits(gpurt_boxmap_threads(&map, HOST), &orders, GPURT_WAIT_DONE,
+                           false, now);
+        CHECK(gpurt_waits_look(&map, now, 0, &waits, NULL) == GPURT_OK);
+        CHECK_EQ(waits.count, 1);
+        CHECK_EQ(waits.waits[0].number, cases[i].number);
+        CHECK(strcmp(waits.objects[waits.waits[0].object].name, cases[i].wanted) == 0);
+        gpurt_waits_fini(&waits);
+        gpurt_boxmap_detach(&map);
+    }
 }
 
 static void an_older_box_tells_of_none(void)
@@ -206,6 +343,10 @@ int main(void)
     users_come_and_go();
     waits_are_whole();
     a_lane_and_a_thread_stand();
+    no_lane_knows_the_channel();
+    a_user_that_ended_helps_nobody();
+    a_thread_that_ended_waits_no_more();
+    a_new_channel_has_its_own_name();
     an_older_box_tells_of_none();
     return 0;
 }

@@ -6,6 +6,9 @@
 #include "check.h"
 #include "waitgraph.h"
 
+#include <sys/syscall.h>
+#include <unistd.h>
+
 enum {
     DEVICE = 0, /* sections */
     HOST = 1
@@ -45,6 +48,21 @@ static inline void object_put(const gpurt_boxmap_t *map, uint32_t number,
     gpurt_store_release_sys_u32(&e->xstate, GPURT_WAITABLE_CHANNEL + 1); /* W1.rel */
 }
 
+/* Its name is the definition of that number. */
+static inline void object_name(const gpurt_boxmap_t *map, uint32_t number, const char *name)
+{
+    gpurt_def_t *def = gpurt_boxmap_def(map, DEVICE, number - 1);
+    gpurt_state_head_t *head;
+    uint32_t count;
+
+    def->slots = 1;
+    def->format_bytes = (uint16_t)strlen(name);
+    memcpy(gpurt_def_text(def), name, strlen(name));
+    gpurt_store_release_sys_u32(&def->xstate, GPURT_DEF_STRING); /* B3.rel */
+    head = gpurt_boxmap_state(map, DEVICE, &count);
+    gpurt_state_entries(head, 1)[number - 1].name = (uint16_t)number;
+}
+
 static inline void lane_waits(const gpurt_boxmap_t *map, uint32_t number, uint32_t reason,
                               uint64_t now_ns)
 {
@@ -56,12 +74,18 @@ static inline void lane_waits(const gpurt_boxmap_t *map, uint32_t number, uint32
                       gpurt_state_wait_pack(&w));
 }
 
+static inline uint32_t self_number(void)
+{
+    return (uint32_t)syscall(SYS_gettid);
+}
+
+/* The calling thread. */
 static inline uint32_t thread_waits(gpurt_threadpage_t *to, const gpurt_waitable_t *object,
                                     uint32_t reason, bool limited, uint64_t now_ns)
 {
     uint64_t since = now_ns - AGE_NS;
     gpurt_threadwait_t w = {.since = {(uint32_t)since, (uint32_t)(since >> 32)},
-                            .thread = 1234,
+                            .thread = self_number(),
                             .key = gpurt_waitable_key(object),
                             .section = DEVICE,
                             .kind = GPURT_WAITABLE_CHANNEL,
