@@ -144,6 +144,9 @@ def check_ways(folder):
         hang = report["hang"]
         assert (hang["stuck"], hang["circles"]) == (stuck, circles), (way, hang)
         assert all(word in report["msg"] for word in words), (way, report["msg"])
+        assert all(f'`"{wait["reason"]}"`' in PAGE for wait in hang["waits"]), (way, hang)
+        if way == "credit":
+            assert sorted(wait["reason"] for wait in hang["waits"]) == ["credit", "data"], hang
         if way == "busy":
             assert hang["waits"][0]["waits_for"][0]["last_at"]["text"] == "computes", hang
 

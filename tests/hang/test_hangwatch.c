@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a watch tells of threads of the host: nothing while they wait alone, and lanes before them. */
+/* What a watch tells of threads of the host: nothing while they wait alone, and lanes before them. What is said
+ * of each reason, and of a page that somebody damaged. */
 #include "hang_text.h"
 #include "hang_watch.h"
 #include "hosttime.h"
@@ -66,9 +67,42 @@ static void a_row_names_lanes(void)
     gpurt_boxmap_detach(&map);
 }
 
+static char said[1 << 20];
+
+static void json_take(const gpurt_waitgraph_t *g)
+{
+    gpurt_json_t j;
+
+    gpurt_json_memory(&j, said, sizeof said);
+    hang_json(&j, NULL, g);
+}
+
+static void each_reason_has_a_word(void)
+{
+    const char *const words[] = {"owner", "all", "data", "room", "word", "done", "credit"};
+    uint64_t now = gpurt_real_ns();
+
+    for (uint32_t reason = GPURT_WAIT_OWNER; reason <= GPURT_WAIT_CREDIT; reason++) {
+        hang_watch_t w = {0};
+        gpurt_waitgraph_t g;
+        char wanted[32];
+
+        begin();
+        lane_waits(&map, 0, reason, now);
+        CHECK_EQ(silence(1, &w, &g), HANG_FOUND);
+        json_take(&g);
+        snprintf(wanted, sizeof wanted, "\"reason\":\"%s\"", words[reason - 1]);
+        CHECK_MSG(strstr(said, wanted), "%s: %s", wanted, said);
+        gpurt_waitgraph_fini(&g);
+        hang_watch_fini(&w);
+        gpurt_boxmap_detach(&map);
+    }
+}
+
 int main(void)
 {
     a_thread_alone_is_no_hang();
     a_row_names_lanes();
+    each_reason_has_a_word();
     return 0;
 }

@@ -6,8 +6,10 @@
 
 static const char *const kinds[GPURT_WAITABLE_KINDS] = {"other",   "lock",  "barrier",
                                                         "channel", "futex", "semaphore"};
-static const char *const reasons[] = {"none", "owner", "all", "data",
-                                      "room", "word",  "done"};
+static const char *const reasons[] = {"none", "owner", "all",  "data",
+                                      "room", "word",  "done", "credit"};
+GPURT_STATIC_ASSERT(sizeof reasons / sizeof reasons[0] == GPURT_WAIT_CREDIT + 1,
+                    "a word for each reason of state.h");
 
 static void put_site(gpurt_json_t *j, const char *key, const gpurt_waits_t *w,
                      uint32_t site)
