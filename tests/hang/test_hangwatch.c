@@ -99,10 +99,99 @@ static void each_reason_has_a_word(void)
     }
 }
 
+/* ---- a page that somebody damaged ------------------------------------------------------- */
+static void fill(void *to, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        ((uint8_t *)to)[i] = (uint8_t)(rand() >> 7);
+}
+
+/* Of the device, and of a thread that lives: what else is said of it is not looked at. */
+static void garbage_wait(void)
+{
+    gpurt_threadwait_t w;
+
+    fill(&w, sizeof w);
+    w.section = DEVICE;
+    w.thread = self_number();
+    if (rand() % 2)
+        w.key = gpurt_waitable_key(rand() % 2 ? &orders : &answers);
+    if (rand() % 2)
+        w.kind = GPURT_WAITABLE_CHANNEL;
+    (void)gpurt_threadpage_begin(threads, &w);
+}
+
+static void garbage_user(void)
+{
+    gpurt_threaduser_t user = {gpurt_waitable_key(rand() % 2 ? &orders : &answers),
+                               self_number(), DEVICE, (uint32_t)rand() & 0xffffffu,
+                               (uint64_t)rand() << 16};
+
+    if (rand() % 2)
+        user.role = (uint32_t)rand() % (GPURT_HOLD_RECEIVER + 2);
+    gpurt_threadpage_use(threads, (uint32_t)rand() % GPURT_THREADPAGE_USERS, &user);
+}
+
+/* Texts of the page are no commands to a terminal. */
+static void check_plain(const char *text)
+{
+    for (; *text; text++)
+        CHECK_MSG((unsigned char)*text >= ' ' || *text == '\n', "%u", (unsigned char)*text);
+}
+
+static void garbage_tell(const gpurt_waits_t *waits)
+{
+    panic_style_t style = {.out = tmpfile()};
+    gpurt_waitgraph_t g;
+    size_t bytes;
+
+    CHECK(style.out && gpurt_waitgraph_make(waits, &g, NULL) == GPURT_OK);
+    json_take(&g);
+    check_plain(said);
+    hang_print(&g, &style);
+    rewind(style.out);
+    bytes = fread(said, 1, sizeof said - 1, style.out);
+    CHECK(bytes > 0);
+    said[bytes] = '\0';
+    check_plain(said);
+    fclose(style.out);
+    gpurt_waitgraph_fini(&g);
+}
+
+static void a_damaged_page_is_told_of_in_bounds(void)
+{
+    gpurt_waits_t waits = {0};
+    uint32_t most = 0;
+
+    srand(1);
+    for (uint32_t round = 0; round < 300; round++) {
+        begin();
+        object_put(&map, 1, &orders, GPURT_HOLD_RECEIVER);
+        lane_waits(&map, 1, GPURT_WAIT_DATA, gpurt_real_ns());
+        if (round % 2)
+            fill(threads, sizeof *threads);
+        for (uint32_t i = 0; i < 20; i++) {
+            garbage_wait();
+            garbage_user();
+        }
+        CHECK(gpurt_waits_look(&map, gpurt_real_ns(), 0, &waits, NULL) == GPURT_OK);
+        CHECK(waits.count >= 1 && waits.thread_count < waits.count);
+        for (uint32_t i = 0; i < waits.count; i++)
+            CHECK(waits.waits[i].object == GPURT_WAIT_NOBODY ||
+                  waits.waits[i].object < waits.object_count);
+        garbage_tell(&waits);
+        most = waits.thread_count > most ? waits.thread_count : most;
+        gpurt_boxmap_detach(&map);
+    }
+    CHECK(most >= 20);
+    gpurt_waits_fini(&waits);
+}
+
 int main(void)
 {
     a_thread_alone_is_no_hang();
     a_row_names_lanes();
     each_reason_has_a_word();
+    a_damaged_page_is_told_of_in_bounds();
     return 0;
 }
