@@ -5,6 +5,7 @@
 #include "hosttime.h"
 #include "procfs.h"
 #include "threadbox.h"
+#include "threadwait.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -13,7 +14,9 @@
 
 enum {
     THREADS = 4,
-    ROUNDS = 20000,
+    ROUNDS = 1 << 20, /* numbers of a thread's waits */
+    LOOKS = 100000,
+    SEEN = 1000,
     OLD = 1 /* of a box whose host has a page */
 };
 
@@ -58,6 +61,25 @@ static void a_wait_is_told_and_over(void)
     gpurt_threadpage_end(&page, 0); /* one that was not told */
 }
 
+/* Its writer, or another one in its place, is in the middle of it. */
+static void half_a_wait_is_not_told(void)
+{
+    gpurt_threadwait_t w = wait_of(8), back;
+    uint32_t entry = gpurt_threadpage_begin(&page, &w);
+
+    CHECK_EQ(entry, 1);
+    for (uint32_t i = 0; i < GPURT_THREADWAIT_GROUPS; i++) {
+        gpurt_group_t group = gpurt_group_load(&page.waits[0].xgroups[i]), older = group;
+
+        older.tag -= 2;
+        gpurt_group_store(&page.waits[0].xgroups[i], older);
+        CHECK(!gpurt_threadpage_wait(&page, 0, &back));
+        gpurt_group_store(&page.waits[0].xgroups[i], group);
+    }
+    CHECK(gpurt_threadpage_wait(&page, 0, &back) && is_whole(&back));
+    gpurt_threadpage_end(&page, entry);
+}
+
 static void what_is_full_takes_no_more(void)
 {
     gpurt_threadwait_t w = wait_of(9);
@@ -84,12 +106,13 @@ static void users_come_and_go(void)
     CHECK(!gpurt_threadpage_user(&page, 1023, &back));
 }
 
+/* relaxed: a flag alone */
 static void *wait_often(void *context)
 {
     uint32_t number = *(uint32_t *)context << 20;
 
-    for (uint32_t i = 0; i < ROUNDS; i++) {
-        gpurt_threadwait_t w = wait_of(number + i);
+    for (uint32_t i = 0; !gpurt_load_relaxed_sys_u32(&xstop); i++) {
+        gpurt_threadwait_t w = wait_of(number + i % ROUNDS);
         uint32_t entry = gpurt_threadpage_begin(&page, &w);
 
         if (i % 64 == 0)
@@ -99,39 +122,40 @@ static void *wait_often(void *context)
     return NULL;
 }
 
-/* relaxed: a flag alone */
-static void *look_often(void *context)
+/* So many looks, and until enough different waits were seen, however few last while somebody looks. */
+static void look_often(void)
 {
-    uint32_t *seen = context;
+    uint32_t seen = 0, last[THREADS] = {0};
     gpurt_threadwait_t w;
 
-    while (!gpurt_load_relaxed_sys_u32(&xstop))
+    for (uint32_t looks = 0; looks < LOOKS || seen < SEEN; looks++) {
         for (uint32_t i = 0; i < THREADS; i++)
             if (gpurt_threadpage_wait(&page, i, &w)) {
                 CHECK(is_whole(&w));
-                ++*seen;
+                seen += w.thread != last[i];
+                last[i] = w.thread;
             }
-    return NULL;
+        if (looks % 64 == 0)
+            sched_yield(); /* where there is one core */
+    }
 }
 
 static void waits_are_whole(void)
 {
-    uint32_t numbers[THREADS], seen = 0;
-    pthread_t threads[THREADS], looker;
+    uint32_t numbers[THREADS];
+    pthread_t threads[THREADS];
     gpurt_threadwait_t w;
 
-    CHECK(pthread_create(&looker, NULL, look_often, &seen) == 0);
     for (uint32_t i = 0; i < THREADS; i++) {
         numbers[i] = i + 1;
         CHECK(pthread_create(&threads[i], NULL, wait_often, &numbers[i]) == 0);
     }
+    look_often();
+    gpurt_store_relaxed_sys_u32(&xstop, 1); /* relaxed: as above */
     for (uint32_t i = 0; i < THREADS; i++)
         CHECK(pthread_join(threads[i], NULL) == 0);
-    gpurt_store_relaxed_sys_u32(&xstop, 1); /* relaxed: as above */
-    CHECK(pthread_join(looker, NULL) == 0);
     for (uint32_t i = 0; i < GPURT_THREADPAGE_WAITS; i++)
         CHECK(!gpurt_threadpage_wait(&page, i, &w));
-    printf("%u waits seen\n", seen);
 }
 
 /* ---- a box ------------------------------------------------------------------------------ */
@@ -326,6 +350,31 @@ static void a_new_channel_has_its_own_name(void)
     }
 }
 
+/* It is told some time after it began. */
+static void a_wait_is_as_old_as_it_is(void)
+{
+    const gpurt_threadwait_at_t at = {&orders, GPURT_WAITABLE_CHANNEL, "orders"};
+    const gpurt_opened_t opened = {.index = 0};
+    uint64_t before = gpurt_real_ns(), since;
+    gpurt_threadwait_t w;
+    gpurt_boxmap_t map;
+    uint32_t told;
+
+    box_make(&map, 0);
+    gpurt_threadwait_connect(&opened, &map, DEVICE, HOST);
+    told = gpurt_threadwait_begin(&opened, &at, GPURT_WAIT_DATA, false,
+                                  gpurt_steady_ns() - AGE_NS);
+    CHECK_EQ(told, 1);
+    CHECK(gpurt_threadpage_wait(gpurt_boxmap_threads(&map, HOST), 0, &w));
+    CHECK_EQ(w.thread, self_number());
+    since = w.since[0] | (uint64_t)w.since[1] << 32;
+    CHECK(since < gpurt_real_ns() - AGE_NS / 2 && since > before - AGE_NS - AGE_NS / 2);
+    gpurt_threadwait_end(&opened, told);
+    CHECK(!gpurt_threadpage_wait(gpurt_boxmap_threads(&map, HOST), 0, &w));
+    gpurt_threadwait_disconnect(&opened);
+    gpurt_boxmap_detach(&map);
+}
+
 static void an_older_box_tells_of_none(void)
 {
     gpurt_boxmap_t map;
@@ -339,6 +388,7 @@ static void an_older_box_tells_of_none(void)
 int main(void)
 {
     a_wait_is_told_and_over();
+    half_a_wait_is_not_told();
     what_is_full_takes_no_more();
     users_come_and_go();
     waits_are_whole();
@@ -347,6 +397,7 @@ int main(void)
     a_user_that_ended_helps_nobody();
     a_thread_that_ended_waits_no_more();
     a_new_channel_has_its_own_name();
+    a_wait_is_as_old_as_it_is();
     an_older_box_tells_of_none();
     return 0;
 }

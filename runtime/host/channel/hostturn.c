@@ -181,7 +181,8 @@ static void turn_tell(gpurt_hostturn_t *t)
     if (GPURT_LIKELY(t->told || !gpurt_hostpoll_naps(&t->poll)))
         return;
     object = watched(t->c);
-    t->told = gpurt_threadwait_begin(t->o, &object, t->reason, t->ns != UINT64_MAX);
+    t->told = gpurt_threadwait_begin(t->o, &object, t->reason, t->ns != UINT64_MAX,
+                                     t->poll.began_ns);
 }
 
 gpurt_status_t gpurt_hostturn_wait(gpurt_hostturn_t *t, const char *what)

@@ -35,11 +35,11 @@ uint32_t gpurt_threadwait_self(void)
 
 uint32_t gpurt_threadwait_begin(const gpurt_opened_t *opened,
                                 const gpurt_threadwait_at_t *at, uint32_t reason,
-                                bool limited)
+                                bool limited, uint64_t began_ns)
 {
     gpurt_threadpage_t *page = links[opened->index].page;
-    uint64_t now = gpurt_real_ns();
-    gpurt_threadwait_t w = {.since = {(uint32_t)now, (uint32_t)(now >> 32)},
+    uint64_t since = gpurt_real_ns() - (gpurt_steady_ns() - began_ns);
+    gpurt_threadwait_t w = {.since = {(uint32_t)since, (uint32_t)(since >> 32)},
                             .thread = gpurt_threadwait_self(),
                             .key = gpurt_waitable_key(at->waitable),
                             .section = (uint8_t)links[opened->index].section,

@@ -16,11 +16,11 @@ typedef struct gpurt_threadwait_at {
     const char *name;
 } gpurt_threadwait_at_t;
 
-/* The calling thread begins to wait. limited: it gives up by itself some time.
+/* The calling thread waits, since then by the steady clock. limited: it gives up by itself some time.
  * Returns: what end takes; 0: it is not told. */
 uint32_t gpurt_threadwait_begin(const gpurt_opened_t *opened,
                                 const gpurt_threadwait_at_t *at, uint32_t reason,
-                                bool limited);
+                                bool limited, uint64_t began_ns);
 void gpurt_threadwait_end(const gpurt_opened_t *opened, uint32_t told);
 
 /* A thread sends, receives or serves there; role: GPURT_HOLD_*. place: whoever calls owns it, and calls
