@@ -4,10 +4,14 @@
 #include "check.h"
 #include "hostpoll.h"
 
+#include <gpurt/atomic.h>
+
+#include <pthread.h>
 #include <time.h>
 
 enum {
-    MS = 1000000
+    MS = 1000000,
+    LONG_NAPS = 5
 };
 
 static void naps_grow_with_the_wait(void)
@@ -44,23 +48,64 @@ static uint64_t used_ns(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* A thread that works for 300 us at each look naps for 4 ms in the end. */
+static void work_for(uint64_t ns)
+{
+    uint64_t begin = used_ns();
+
+    while (used_ns() - begin < ns)
+        ;
+}
+
+/* A thread that works for 300 us at each look naps for 4 ms in the end: from 64 ms on, and on a slow
+ * machine for longer. */
 static void dear_looks_are_fewer(void)
 {
-    gpurt_hostpoll_t poll = gpurt_hostpoll_begin(300 * MS);
-    uint32_t looks = 0;
+    gpurt_hostpoll_t poll = gpurt_hostpoll_begin(UINT64_MAX);
+    uint32_t naps = 0, long_naps = 0;
 
-    while (gpurt_hostpoll_next(&poll)) {
-        uint64_t begin = used_ns();
+    while (long_naps < LONG_NAPS) {
+        uint64_t begin = gpurt_steady_ns();
+        const bool is_long = naps >= 2 && begin - poll.began_ns >= 64 * MS;
 
-        while (gpurt_hostpoll_naps(&poll) && used_ns() - begin < 300000)
-            ;
-        looks += gpurt_hostpoll_naps(&poll);
+        CHECK(gpurt_hostpoll_next(&poll));
+        CHECK(!is_long || gpurt_steady_ns() - begin >= 4 * MS);
+        long_naps += is_long;
+        naps += gpurt_hostpoll_naps(&poll);
+        if (gpurt_hostpoll_naps(&poll))
+            work_for(300000);
     }
-    CHECK(gpurt_steady_ns() - poll.began_ns >= 300 * MS);
-    printf("%u looks of %.0f us\n", looks, (double)poll.look_ns * 1e-3);
     CHECK(poll.look_ns > 250000);
-    CHECK(looks < 300 / 4 + 120); /* one in 4 ms, behind those of the first 64 */
+}
+
+/* ---- a thread that is cancelled ---------------------------------------------------------- */
+static uint32_t xnaps, xcancelled; /* flags alone; written by: the thread, main */
+
+static void *nap_often(void *context)
+{
+    gpurt_hostpoll_t poll = gpurt_hostpoll_begin(UINT64_MAX);
+
+    while (!gpurt_load_relaxed_sys_u32(&xcancelled)) { /* relaxed: a flag alone */
+        (void)gpurt_hostpoll_next(&poll);
+        gpurt_store_relaxed_sys_u32(&xnaps, gpurt_hostpoll_naps(&poll));
+    }
+    for (uint32_t i = 0; i < LONG_NAPS; i++)
+        (void)gpurt_hostpoll_next(&poll);
+    return context;
+}
+
+/* It goes on, for what it waits in has to be left. */
+static void a_nap_is_no_cancellation_point(void)
+{
+    pthread_t thread;
+    void *end;
+
+    CHECK(pthread_create(&thread, NULL, nap_often, &xnaps) == 0);
+    while (!gpurt_load_relaxed_sys_u32(&xnaps)) /* relaxed: a flag alone */
+        sched_yield();
+    CHECK(pthread_cancel(thread) == 0);
+    gpurt_store_relaxed_sys_u32(&xcancelled, 1); /* relaxed: as above */
+    CHECK(pthread_join(thread, &end) == 0);
+    CHECK(end == &xnaps);
 }
 
 static void a_limit_is_kept(void)
@@ -77,6 +122,7 @@ int main(void)
     naps_grow_with_the_wait();
     looks_cost_under_one_percent();
     dear_looks_are_fewer();
+    a_nap_is_no_cancellation_point();
     a_limit_is_kept();
     return 0;
 }

@@ -2,6 +2,7 @@
 #include "hostpoll.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <sched.h>
 #include <time.h>
 
@@ -46,10 +47,22 @@ static void look_measure(gpurt_hostpoll_t *poll)
     poll->used_ns = used;
 }
 
+/* A thread that was cancelled here would leave its call behind: as a user of its channel, whose destroy
+ * waits for it, and as one that waits. */
+static void nap_take(uint64_t ns)
+{
+    const struct timespec until = gpurt_steady_in(ns);
+    int state;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
+        ; /* signals of the program's make no look dearer */
+    pthread_setcancelstate(state, &state);
+}
+
 bool gpurt_hostpoll_next(gpurt_hostpoll_t *poll)
 {
     uint64_t gone = gpurt_steady_ns() - poll->began_ns, nap;
-    struct timespec until;
 
     if (gone >= poll->timeout_ns)
         return false;
@@ -61,8 +74,6 @@ bool gpurt_hostpoll_next(gpurt_hostpoll_t *poll)
     nap = gpurt_hostpoll_nap_ns(gone, poll->look_ns);
     if (poll->timeout_ns - gone < nap)
         nap = poll->timeout_ns - gone;
-    until = gpurt_steady_in(nap);
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
-        ; /* signals of the program's make no look dearer */
+    nap_take(nap);
     return true;
 }

@@ -4,8 +4,10 @@
  *
  * The pace. For 50 us it polls. Then it naps for a sixteenth of the wait so far, so that a late look
  * costs little beside the wait. What a look costs, the way into sleep and out of it included, is
- * measured, and no nap grows beyond that for which looks take 0.9 % of a core. A nap is half a
- * millisecond to four at most, whatever was measured. */
+ * measured, and naps grow until looks take 0.9 % of a core. That bound is never below half a millisecond
+ * or above four: a look of more than 36 us takes a larger share.
+ *
+ * No call here is a cancellation point (pthread_cancel): its caller holds what it must give back. */
 #ifndef GPURT_HOST_HOSTPOLL_H
 #define GPURT_HOST_HOSTPOLL_H
 
@@ -29,7 +31,7 @@ static inline gpurt_hostpoll_t gpurt_hostpoll_begin(uint64_t timeout_ns)
 /* Before the next look. Returns: false, the time is over. */
 bool gpurt_hostpoll_next(gpurt_hostpoll_t *poll);
 
-/* It sleeps between looks, so one look at a time is enough. */
+/* Whether it has slept: it does between all looks from then on, so one look at a time is enough. */
 static inline bool gpurt_hostpoll_naps(const gpurt_hostpoll_t *poll)
 {
     return poll->used_ns != 0;
