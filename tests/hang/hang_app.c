@@ -7,6 +7,7 @@
 #include <gpurt/hostcalls.h>
 #include <gpurt/hostchannels.h>
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,6 +71,19 @@ static bool ends_make(gpurt_error_t *err)
            gpurt_hostcalls_add(rt, &args.calls, hang_ask, NULL, err) == GPURT_OK;
 }
 
+/* Until the kernel waits there. */
+static bool lane_await(const gpurt_hostchannel_t *channel, gpurt_error_t *err)
+{
+    gpurt_hostchannel_status_t status = {0};
+
+    while (status.waiting == 0) {
+        if (gpurt_hostchannel_status(rt, channel, &status, err) != GPURT_OK)
+            return false;
+        sched_yield();
+    }
+    return true;
+}
+
 /* The kernel waits for an order, and for room: it is known at both ends. Then it stands. */
 static bool orders_give(gpurt_error_t *err)
 {
@@ -77,11 +91,11 @@ static bool orders_give(gpurt_error_t *err)
     uint32_t word, last;
     uint64_t ticket;
 
-    usleep(100000);
-    if (gpurt_device_send(rt, &args.orders, &order, GPURT_FOR_EVER, &ticket, err) !=
-        GPURT_OK)
+    if (!lane_await(&args.orders.channel, err) ||
+        gpurt_device_send(rt, &args.orders, &order, GPURT_FOR_EVER, &ticket, err) !=
+            GPURT_OK ||
+        !lane_await(&args.answers.channel, err))
         return false;
-    usleep(100000);
     if (gpurt_device_await(rt, &args.orders, ticket, 20000000, NULL) != GPURT_E_TIMEOUT)
         return false; /* a wait that is over is told of no more */
     for (uint32_t i = 0; i < order; i++)

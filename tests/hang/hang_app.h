@@ -33,7 +33,7 @@ enum {
     HANG_NAMED,  /* all name the same objects at once, and have their numbers behind it */
     HANG_ORDER,  /* the host awaits an order whose kernel waits until it receives answers */
     HANG_CALL,   /* a function of the host waits for what its caller would send */
-    HANG_LISTEN, /* the host waits for what nobody sends, and nobody is to blame */
+    HANG_LISTEN, /* the host waits for an answer of a kernel that waits for an order */
     HANG_NOT     /* many lanes, many locks, and an end */
 };
 
