@@ -350,6 +350,19 @@ static void a_new_channel_has_its_own_name(void)
     }
 }
 
+static uint32_t key_at(uint64_t address)
+{
+    return gpurt_waitable_key((const gpurt_waitable_t *)(uintptr_t)address);
+}
+
+static void each_bit_of_an_address_counts(void)
+{
+    const uint64_t at = 0x7f1234567890;
+
+    for (uint32_t bit = 2; bit < 57; bit++)
+        CHECK_MSG(key_at(at ^ 1ull << bit) != key_at(at), "bit %u", bit);
+}
+
 /* It is told some time after it began. */
 static void a_wait_is_as_old_as_it_is(void)
 {
@@ -397,6 +410,7 @@ int main(void)
     a_user_that_ended_helps_nobody();
     a_thread_that_ended_waits_no_more();
     a_new_channel_has_its_own_name();
+    each_bit_of_an_address_counts();
     a_wait_is_as_old_as_it_is();
     an_older_box_tells_of_none();
     return 0;

@@ -91,7 +91,7 @@ GPURT_HD uint32_t gpurt_waitable_key(const gpurt_waitable_t *o)
 {
     uint64_t at = (uint64_t)(uintptr_t)o;
 
-    return (uint32_t)(at >> 2 ^ at >> 34) | 1u << 31;
+    return (uint32_t)(at >> 2 ^ at >> 33) | 1u << 31; /* no bit of an address is lost */
 }
 
 /* A wait, unpacked. */
