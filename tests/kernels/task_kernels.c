@@ -273,6 +273,33 @@ GPURT_TASK(patient, t, run)
     gpurt_task_result(run, ran);
 }
 
+/* Its block's hint of others without work. The whole warp. */
+GPURT_DEV bool rouses_knows_hungry(const gpurt_task_run_t *run)
+{
+    uint32_t hungry =
+        gpurt_load_relaxed_near_u32(&run->hall->xhungry); /* relaxed: a hint */
+
+    return gpurt_shfl_u32(GPURT_FULL_MASK, hungry, 0) != 0;
+}
+GPURT_TASK(rouses, t, run)
+{
+    struct task_mark_args urgent = {t->board, t->mark, 0, 0};
+    uint32_t *xwake = &run->map->words->xwake, before;
+
+    for (uint32_t i = 0; i < PATIENT_LOOKS && rouses_knows_hungry(run); i++)
+        (void)gpurt_task_due(run);
+    if (gpurt_lane() == 0) {
+        gpurt_add_relaxed_sys_u32(&t->board->xhere, 1);
+        for (uint32_t seen = 0; seen < 2;)
+            seen = gpurt_hostword_await(&t->board->xgate, seen);
+    }
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    before = gpurt_load_relaxed_dev_u32(xwake); /* relaxed, both: a count */
+    (void)gpurt_task_spawn(run, mark, &urgent, gpurt_lane() == 0, GPURT_TASK_PRIORITY(3));
+    if (gpurt_lane() == 0)
+        t->board->woken = gpurt_load_relaxed_dev_u32(xwake) - before;
+}
+
 GPURT_EXECUTOR(task_tests, TASK_TESTS)
 
 GPURT_KERNEL(taskring_unread, struct taskring_args, p)

@@ -32,6 +32,7 @@ typedef struct task_board {
     uint32_t xrefused;  /* spawns that a task of the test's was refused */
     uint32_t xblocks;   /* a bit each: those that ran the `sharer` */
     uint32_t cancelled; /* 1: `regret` came in time */
+    uint32_t woken;     /* times that `rouses` woke sleeping blocks */
     gpurt_task_t victim;
     task_mark_t marks[];
 } task_board_t;
@@ -99,21 +100,23 @@ struct task_patient_args {
  * holds: one lane sends a note, or panics, while it holds the mutex and another lane receives; the
  * result is the note, and above it whether the owner before died. asks: calls the host.
  * patient: spawns marks from 1 on, and waits in its body until so many tasks ran, while it asks what
- * is due. With `yields` it then ends its run, and goes on in another. */
-#define TASK_TESTS(TASK)                \
-    TASK(mark, struct task_mark_args)   \
-    TASK(gated, struct task_mark_args)  \
-    TASK(fan, struct task_fan_args)     \
-    TASK(graph, struct task_graph_args) \
-    TASK(fib, struct task_fib_args)     \
-    TASK(yields, struct task_fan_args)  \
-    TASK(hoard, struct task_left_args)  \
-    TASK(sharer, struct task_left_args) \
-    TASK(regret, struct task_left_args) \
-    TASK(leaves, struct task_mark_args) \
-    TASK(holds, struct task_holds_args) \
-    TASK(asks, struct task_asks_args)   \
-    TASK(patient, struct task_patient_args)
+ * is due. With `yields` it then ends its run, and goes on in another. rouses: its block sees that no
+ * other is without work, and does not look again; when the gate is 2 it spawns an urgent mark. */
+#define TASK_TESTS(TASK)                    \
+    TASK(mark, struct task_mark_args)       \
+    TASK(gated, struct task_mark_args)      \
+    TASK(fan, struct task_fan_args)         \
+    TASK(graph, struct task_graph_args)     \
+    TASK(fib, struct task_fib_args)         \
+    TASK(yields, struct task_fan_args)      \
+    TASK(hoard, struct task_left_args)      \
+    TASK(sharer, struct task_left_args)     \
+    TASK(regret, struct task_left_args)     \
+    TASK(leaves, struct task_mark_args)     \
+    TASK(holds, struct task_holds_args)     \
+    TASK(asks, struct task_asks_args)       \
+    TASK(patient, struct task_patient_args) \
+    TASK(rouses, struct task_mark_args)
 
 GPURT_EXECUTOR_DECLARE(task_tests, TASK_TESTS);
 

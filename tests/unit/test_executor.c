@@ -256,16 +256,49 @@ static uint64_t processor_ns(void)
            ((uint64_t)u.ru_utime.tv_usec + (uint64_t)u.ru_stime.tv_usec) * 1000u;
 }
 
+static void sleep_is_seen(gpurt_executor_t x, uint32_t blocks)
+{
+    struct timespec moment = {0, 1000000};
+
+    for (uint32_t i = 0; i < 20000 && status_of(x).asleep < blocks; i++)
+        nanosleep(&moment, NULL); /* they look on for a while before they sleep */
+    CHECK_EQ(status_of(x).asleep, blocks);
+}
+
+/* A block falls asleep after the other has seen it at work, and did not look again. */
+static void the_urgent_wake_who_sleeps(void)
+{
+    const gpurt_executor_options_t two = {.blocks = 2, .warps = 1, .tasks = 64};
+    struct task_mark_args a = {.mark = 1};
+    gpurt_submitted_t rouses;
+    gpurt_executor_t x;
+
+    board_make(2);
+    a.board = board;
+    must(gpurt_executor_open(rt, task_tests, &two, &x, &err));
+    gate_shut(x, 0, 1);
+    must(gpurt_executor_submit(rt, x, rouses, &a, 1, 0, &rouses, &err));
+    must(gpurt_hostword_wait(rt, &board->xhere, 1, WAIT_NS, NULL, &err));
+    gate_open();
+    sleep_is_seen(x, 1);
+    must(gpurt_hostword_store(rt, &board->xgate, 2, &err));
+    CHECK_EQ(wait_of(x, rouses, NULL), GPURT_OK);
+    must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    each_ran_once(0, 2);
+    CHECK_EQ(board->woken, 1);
+    executor_end(x);
+    board_free();
+}
+
 static void idle_takes_no_time(void)
 {
     gpurt_executor_t x = executor_open(BLOCKS, 64);
-    struct timespec second = {1, 0}, moment = {0, 1000000};
+    struct timespec second = {1, 0};
     uint64_t before;
 
     board_make(1);
     CHECK_EQ(wait_of(x, submit_mark(x, 0, 0), NULL), GPURT_OK);
-    for (uint32_t i = 0; i < 20000 && status_of(x).asleep < BLOCKS; i++)
-        nanosleep(&moment, NULL); /* they look on for a while before they sleep */
+    sleep_is_seen(x, BLOCKS);
     before = processor_ns();
     nanosleep(&second, NULL);
     CHECK_MSG(processor_ns() - before < 50000000, "%llu ns",
@@ -316,6 +349,7 @@ int main(void)
     two_side_by_side();
     a_cancelled_one_does_not_start();
     it_rests_between_tasks();
+    the_urgent_wake_who_sleeps();
     if (!getenv("GPURT_SEED"))
         idle_takes_no_time();
     must(gpurt_close(rt, &err));

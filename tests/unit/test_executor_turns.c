@@ -247,16 +247,18 @@ static void the_urgent_go_to_all_blocks(void)
     struct task_patient_args stays = {
         .spawns = 1, .until = 1, .how = GPURT_TASK_PRIORITY(3)};
     gpurt_executor_t x = workers_open(2, 64);
-    gpurt_submitted_t patient;
+    gpurt_submitted_t patient, asking;
     uint64_t ran = 0;
 
     board_make(2);
     asks.board = stays.board = board;
-    must(gpurt_executor_submit(rt, x, patient, &asks, 1, 0, NULL, &err));
+    must(gpurt_executor_submit(rt, x, patient, &asks, 1, 0, &asking, &err));
     must(gpurt_hostword_wait(rt, &board->xhere, 0, WAIT_NS, NULL, &err));
     must(gpurt_executor_submit(rt, x, patient, &stays, 1, 0, &patient, &err));
     CHECK_EQ(wait_of(x, patient, &ran), GPURT_OK);
     CHECK_EQ(ran, 1);
+    CHECK_EQ(wait_of(x, asking, &ran), GPURT_OK);
+    CHECK_EQ(ran, 1); /* else it gave up, and its block came free for what the other kept */
     must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
     each_ran_once(1, 1);
     executor_end(x);

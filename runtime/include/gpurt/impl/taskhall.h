@@ -53,8 +53,9 @@ GPURT_DEV void gpurt_tasks_share_by(const gpurt_task_run_t *run, uint32_t mask,
     gpurt_syncwarp(mask); /* all are pushed */
     if (!gpurt_is_leader(mask))
         return;
-    /* relaxed: hints */
-    if (!run->hall || gpurt_load_relaxed_near_u32(&run->hall->xhungry))
+    /* relaxed: hints. For what is urgent a look of the block may be too old: who sleeps is asked */
+    if (!run->hall || level < run->head.level ||
+        gpurt_load_relaxed_near_u32(&run->hall->xhungry))
         gpurt_executor_wake(run->map);
     if (run->hall) { /* relaxed: as above */
         gpurt_or_relaxed_near_u32(&run->hall->xlevels, 1u << level);
@@ -103,17 +104,19 @@ GPURT_DEV uint32_t gpurt_hall_most(const gpurt_executor_hall_t *hall)
     return most < GPURT_POCKET_NUMBERS ? most : (uint32_t)GPURT_POCKET_NUMBERS;
 }
 
-/* As gpurt_tasks_share, into a pocket as far as there is room. What is more urgent than what its
- * maker runs is not kept: in the device's ring the first of all warps finds it that ends a body, or
- * asks what is due. Returns: how many were put. */
+/* As gpurt_tasks_share, into a pocket as far as there is room. Where there are other blocks, a task
+ * that is more urgent than what its maker runs is not kept. It goes to the device's ring, where any
+ * block finds it: one that wakes, or one whose warp looks at the device's words. Returns: how many
+ * were put. */
 GPURT_DEV uint32_t gpurt_tasks_keep(const gpurt_task_run_t *run, uint32_t mask,
                                     uint32_t who, uint32_t level, uint32_t index)
 {
     gpurt_executor_hall_t *hall = run->hall;
-    uint32_t most = gpurt_is_leader(mask) ? gpurt_hall_most(hall) : 0, kept;
+    uint32_t most, kept;
 
     if (level < run->head.level && gpurt_grid_blocks() > 1)
         return 0;
+    most = gpurt_is_leader(mask) ? gpurt_hall_most(hall) : 0;
     kept = gpurt_pocket_put(&hall->ready[level], mask, who, index, most);
     if (kept && gpurt_is_leader(mask))
         gpurt_hall_news(hall);
