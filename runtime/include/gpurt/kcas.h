@@ -20,7 +20,8 @@
  * order of their addresses, so no two wait for each other. A load never helps and is lock-free.
  * Order: an operation that is done acquires and releases, one that differs acquires; a load
  * acquires. Scope: the device.
- * Cost: 3 atomics and 3 fences a word, and 3 more for the operation, without contention.
+ * Cost without contention: 3 atomics and 4 fences a word, 1 atomic and 2 fences an operation. One of
+ * the fences a word and one an operation are sequentially consistent.
  * Context: device code, any lane; the words and slots lie in global memory. */
 #ifndef GPURT_KCAS_H
 #define GPURT_KCAS_H
