@@ -137,7 +137,11 @@ function(gpurt_find_cuda)
     if(GPURT_CUDA_ARCHS STREQUAL "checked")
         set(verb "checked for")
     endif()
-    set(GPURT_CUDA_SUMMARY "nvcc ${CUDAToolkit_VERSION} ${verb} sm_${archs}" PARENT_SCOPE)
+    set(hardly "")
+    if(quick)
+        set(hardly ", kernels of tests with ${quick}")
+    endif()
+    set(GPURT_CUDA_SUMMARY "nvcc ${CUDAToolkit_VERSION} ${verb} sm_${archs}${hardly}" PARENT_SCOPE)
 endfunction()
 
 # For what is tried and not shipped, from here on: PTX. Machine code takes four fifths of nvcc's time. What an

@@ -130,7 +130,7 @@ typedef struct issue {
     double burst, stretch; /* cycles a red */
 } issue_t;
 
-/* bytes: of an element; apart: elements from lane to lane. */
+/* Of one warp. apart: elements from lane to lane; 0: all at one word. */
 static issue_t issue(kernel_t kernel, uint32_t apart)
 {
     double burst[REPEATS], stretch[REPEATS];
