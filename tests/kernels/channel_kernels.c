@@ -191,6 +191,13 @@ GPURT_DEV bool channel_is_wide(const struct channel_args *p)
     return p->channel.capacity >= CHANNEL_WIDE;
 }
 
+/* A call that is told of the close sees what was written before it, and has granted nothing. */
+GPURT_DEV void channel_hears_farewell(const struct channel_args *p, uint32_t done)
+{
+    if (done || !p->verdict->farewell)
+        channel_blame(&p->verdict->xanswers);
+}
+
 /* A credit for each of n messages. In a narrow channel others may have promised the
  * room. */
 GPURT_DEVN void channel_grants(const struct channel_args *p, uint32_t n)
@@ -201,7 +208,9 @@ GPURT_DEVN void channel_grants(const struct channel_args *p, uint32_t n)
     if (!gpurt_channel_is_granted(&p->channel))
         return;
     answer = gpurt_channel_grant(&p->channel, n, &done);
-    if (answer != GPURT_E_CHANNEL_CLOSED && answer != (done == n ? GPURT_OK : GPURT_E_FULL))
+    if (answer == GPURT_E_CHANNEL_CLOSED)
+        channel_hears_farewell(p, done);
+    else if (answer != (done == n ? GPURT_OK : GPURT_E_FULL))
         channel_blame(&p->verdict->xanswers);
     if (answer == GPURT_E_FULL && channel_is_wide(p))
         channel_blame(&p->verdict->xanswers);
@@ -215,17 +224,19 @@ GPURT_DEV bool channel_receives(const struct channel_args *p, uint32_t lanes)
            gpurt_lane() == gpurt_ctz(lanes);
 }
 
-/* Some of the senders move the limit, once it is closed in vain. */
+/* Some lanes move the limit; receivers do also beside the close, and after it in vain. */
 GPURT_DEVN void channel_moves(const struct channel_args *p, uint64_t id)
 {
     const gpurt_channel_t *c = &p->channel;
     uint32_t limit = 1 + channel_pattern(id, 5) / 7 % c->capacity;
     int32_t answer;
 
-    if (!(p->mode & CHANNEL_MOVES) || id % 5)
+    if (!(p->mode & CHANNEL_LIMITS) || id % 5)
         return;
     answer = gpurt_channel_resize(c, limit);
-    if (answer != GPURT_OK && answer != GPURT_E_CHANNEL_CLOSED)
+    if (answer == GPURT_E_CHANNEL_CLOSED)
+        channel_hears_farewell(p, 0);
+    else if (answer != GPURT_OK)
         channel_blame(&p->verdict->xanswers);
 }
 
@@ -290,8 +301,10 @@ GPURT_DEVN void channel_moves(const struct channel_args *p, uint64_t id)
             gpurt_syncwarp(lanes); /* all have sent */                                         \
             (void)gpurt_undefer(lanes, true);                                                  \
         }                                                                                      \
-        while (!sends && !both && answer == GPURT_OK)                                          \
+        while (!sends && !both && answer == GPURT_OK) {                                        \
+            channel_moves(p, first++);                                                         \
             answer = channel_receive_##kind(p, &p->channel);                                   \
+        }                                                                                      \
         if (answer != (both || sends ? GPURT_OK : GPURT_E_CHANNEL_CLOSED) ||                   \
             (answer == GPURT_E_CHANNEL_CLOSED && !p->verdict->farewell))                       \
             channel_blame(&p->verdict->xanswers);                                              \
@@ -440,6 +453,20 @@ GPURT_KERNEL(channel_storm_urgent, struct channel_urgent_args, p)
 
 /* ---- halves of calls ------------------------------------------------------------------ */
 
+GPURT_DEV uint32_t channel_half_messages(const struct channel_args *p)
+{
+    return p->mode == CHANNEL_HALF_LIMIT ? 2 : 1;
+}
+
+GPURT_DEV void channel_half_sends(const gpurt_channel_t *c, uint32_t n)
+{
+    gpurt_channel_words_t *w = c->words;
+    uint64_t first = gpurt_channel_draw(&w->xsent, &w->xsent_wraps, n, n), m = 9;
+
+    for (uint32_t i = 0; i < n; i++)
+        gpurt_channel_put(c, 1, true, first + i, &m, GPURT_CHANNEL_SHAPE_(&m));
+}
+
 /* Up to the middle of a call; with one lane nobody else is between its claim and its draw. */
 GPURT_DEVN void channel_half_begin(const struct channel_args *p)
 {
@@ -449,7 +476,9 @@ GPURT_DEVN void channel_half_begin(const struct channel_args *p)
     if (p->mode == CHANNEL_HALF_CLOSE)
         (void)gpurt_cas_relaxed_dev_u32(&w->desk.xstate, &open, GPURT_CHANNEL_SHUT);
     else if (gpurt_channel_claim(p->mode == CHANNEL_HALF_RECEIVE ? &w->xsent : &w->xtaken,
-                                 1) != 1)
+                                 channel_half_messages(p)) != channel_half_messages(p))
+        channel_blame(&p->verdict->xanswers);
+    if (p->mode == CHANNEL_HALF_LIMIT && gpurt_channel_resize(&p->channel, 1) != GPURT_OK)
         channel_blame(&p->verdict->xanswers);
     if (p->mode == CHANNEL_HALF_SEND_CLOSED)
         (void)gpurt_channel_close(&p->channel);
@@ -467,8 +496,7 @@ GPURT_DEVN void channel_half_end(const struct channel_args *p)
         gpurt_channel_get(c, 1, true, gpurt_channel_draw_out(c, 1), &m,
                           GPURT_CHANNEL_SHAPE_(&m));
     else
-        gpurt_channel_put(c, 1, true, gpurt_channel_draw(&w->xsent, &w->xsent_wraps, 1, 1),
-                          &m, GPURT_CHANNEL_SHAPE_(&m));
+        channel_half_sends(c, channel_half_messages(p));
 }
 
 /* What another lane is told meanwhile. */
@@ -481,6 +509,8 @@ GPURT_DEVN bool channel_half_other(const struct channel_args *p)
         return gpurt_channel_try_receive(c, &m) == GPURT_E_EMPTY;
     if (p->mode == CHANNEL_HALF_SEND)
         return gpurt_channel_try_send(c, &m) == GPURT_E_FULL;
+    if (p->mode == CHANNEL_HALF_LIMIT)
+        return gpurt_channel_try_receive(c, &m) == GPURT_OK && m == 9;
     if (p->mode == CHANNEL_HALF_CLOSE)
         return gpurt_channel_close(c) == GPURT_E_CHANNEL_CLOSED;
     return gpurt_channel_receive(c, &m) == GPURT_OK && m == 9 &&
@@ -519,7 +549,7 @@ GPURT_DEV uint32_t channel_tick(channel_book_t *book, const gpurt_channel_t *c)
 }
 
 /* tries: else it waits for a short time. */
-#define CHANNEL_MOVES(kind, type, prefix)                                               \
+#define CHANNEL_MOVE_OF(kind, type, prefix)                                             \
     GPURT_DEVN int32_t channel_move_##kind(const type *c, channel_op_t *op, bool tries) \
     {                                                                                   \
         if (op->what == CHANNEL_OP_SEND)                                                \
@@ -528,8 +558,8 @@ GPURT_DEV uint32_t channel_tick(channel_book_t *book, const gpurt_channel_t *c)
         return tries ? prefix##try_receive(c, &op->value)                               \
                      : prefix##receive_for(c, &op->value, 400);                         \
     }
-CHANNEL_MOVES(any, gpurt_channel_t, gpurt_channel_)
-CHANNEL_MOVES(pair, channel_pipe_word_t, gpurt_)
+CHANNEL_MOVE_OF(any, gpurt_channel_t, gpurt_channel_)
+CHANNEL_MOVE_OF(pair, channel_pipe_word_t, gpurt_)
 
 GPURT_DEV int32_t channel_move_grant(const gpurt_channel_t *c, channel_op_t *op)
 {

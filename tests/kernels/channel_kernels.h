@@ -68,7 +68,7 @@ enum {
     CHANNEL_CANCELS = 8, /* some blocks are cancelled on the way */
     CHANNEL_MIXED = 16,  /* a warp's lanes send and receive by turns */
     CHANNEL_LONE = 32,   /* the channel is a pair */
-    CHANNEL_MOVES = 64,  /* senders change the limit on the way */
+    CHANNEL_LIMITS = 64, /* lanes change the limit on the way */
     CHANNEL_WIDE =
         128 /* slots: room enough for groups of receivers that grant afterwards */
 };
@@ -105,6 +105,7 @@ enum {
     CHANNEL_HALF_SEND,
     CHANNEL_HALF_SEND_CLOSED, /* ... and it is closed in between */
     CHANNEL_HALF_CLOSE,       /* it says that it is closed, and takes the credits later */
+    CHANNEL_HALF_LIMIT, /* two credits of two slots, and the limit goes down in between */
     CHANNEL_HALVES
 };
 

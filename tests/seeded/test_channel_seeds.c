@@ -74,7 +74,7 @@ static void knot_is_told(void)
     OK(gpurt_channel_destroy(rt, &args.right, &err));
 }
 
-/* Receivers grant, and senders move the limit. */
+/* Receivers grant, and both sides move the limit, also beside the close. */
 static void room_run(uint32_t seed)
 {
     uint32_t flags = seed % 3 == 0 ? GPURT_CHANNEL_GRANTED : GPURT_CHANNEL_RESIZED;
@@ -82,7 +82,7 @@ static void room_run(uint32_t seed)
     if (seed % 3 == 2)
         flags |= GPURT_CHANNEL_GRANTED;
     channel_storm(seed % CHANNEL_SIZES, 1u << seed / 2 % 4, seed / 5 % 3, flags,
-                  (seed % 3 ? CHANNEL_MOVES : 0) | (seed % 4 == 1 ? CHANNEL_CANCELS : 0),
+                  (seed % 3 ? CHANNEL_LIMITS : 0) | (seed % 4 == 1 ? CHANNEL_CANCELS : 0),
                   shape, 3);
 }
 

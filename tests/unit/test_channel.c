@@ -308,7 +308,11 @@ static void halves_are_waited_for(void)
         channel_stage_t s = {.launch = {.grid = {1, 1, 1}, .block = {64, 1, 1}}};
         channel_verdict_t v;
 
-        s.args.channel = channel_made(1, 8, 0, flags[i / CHANNEL_HALVES]);
+        if (half == CHANNEL_HALF_LIMIT &&
+            flags[i / CHANNEL_HALVES] != GPURT_CHANNEL_RESIZED)
+            continue;
+        s.args.channel = channel_made(half == CHANNEL_HALF_LIMIT ? 2 : 1, 8, 0,
+                                      flags[i / CHANNEL_HALVES]);
         s.args.mode = half;
         s.args.verdict = (channel_verdict_t *)stage_zeros(sizeof v);
         if (half == CHANNEL_HALF_RECEIVE)

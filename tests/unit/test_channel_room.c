@@ -103,6 +103,18 @@ static void a_limit_of_credits_moves(void)
           {CHANNEL_GRANT, 1, 0, GPURT_E_HANDLE});
 }
 
+/* A kernel that still has a description of it. */
+static void destroyed_ones_are_told(void)
+{
+    gpurt_channel_t c = channel_made(8, 8, GPURT_CHANNEL_FAIL,
+                                     GPURT_CHANNEL_GRANTED | GPURT_CHANNEL_RESIZED);
+    const gpurt_channel_t was = c;
+
+    OK(gpurt_channel_destroy(rt, &c, &err));
+    TRACE(&was, {CHANNEL_GRANT, 1, 0, GPURT_E_HANDLE},
+          {CHANNEL_RESIZE, 4, 0, GPURT_E_HANDLE});
+}
+
 static void a_limit_has_parts(void)
 {
     gpurt_channel_options_t o = {
@@ -137,11 +149,11 @@ static void storms_of_credits_and_limits(void)
     for (uint32_t i = 0; i < 3 * CHANNEL_SIZES; i++)
         for (uint32_t policy = 0; policy < GPURT_CHANNEL_DROP_OLDEST; policy++)
             channel_storm(i % CHANNEL_SIZES, 2u << i % 4, policy, flags[i / CHANNEL_SIZES],
-                          i / CHANNEL_SIZES ? CHANNEL_MOVES : 0, storm_shape, 4);
+                          i / CHANNEL_SIZES ? CHANNEL_LIMITS : 0, storm_shape, 4);
     for (uint32_t size = 0; size < CHANNEL_SIZES; size++)
         channel_storm(size, 512, 0, GPURT_CHANNEL_GRANTED, size % 2 * CHANNEL_MANY,
                       storm_shape, 12);
-    channel_storm(1, 8, GPURT_CHANNEL_DROP_OLDEST, GPURT_CHANNEL_RESIZED, CHANNEL_MOVES,
+    channel_storm(1, 8, GPURT_CHANNEL_DROP_OLDEST, GPURT_CHANNEL_RESIZED, CHANNEL_LIMITS,
                   storm_shape, 12);
 }
 
@@ -150,6 +162,7 @@ static const stage_part_t parts[] = {
     {"credits_are_what_senders_have", credits_are_what_senders_have},
     {"a_limit_moves_at_once", a_limit_moves_at_once},
     {"a_limit_of_credits_moves", a_limit_of_credits_moves},
+    {"destroyed_ones_are_told", destroyed_ones_are_told},
     {"a_limit_has_parts", a_limit_has_parts},
     {"storms_of_credits_and_limits", storms_of_credits_and_limits},
 };

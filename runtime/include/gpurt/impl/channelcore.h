@@ -219,6 +219,20 @@ GPURT_DEVN int32_t gpurt_channel_await_room(gpurt_channel_call_t *call, uint32_t
     return answer == GPURT_CHANNEL_GO ? (int32_t)GPURT_CHANNEL_AGAIN : answer;
 }
 
+/* Credits that senders lack at most, so that an empty channel is told to be empty. Senders that had
+ * credits before the limit went down may hold more of them than it allows now. What they send counts
+ * as sent before the limit moved, as far as it is more than that. So they are in the channel already
+ * for whoever looks after the move, though their tickets are not drawn. With no credit missing, all
+ * that they hold fits under the limit: it may count as sent when the tickets are drawn. Nobody gets
+ * a new credit before that. Other channels never have more credits out than slots, and granted ones
+ * lose no credit with their limit. */
+GPURT_DEV int64_t gpurt_channel_empty_from(const gpurt_channel_t *c)
+{
+    return gpurt_channel_is_resized(c) && !gpurt_channel_is_granted(c)
+               ? 0
+               : (int64_t)GPURT_CHANNEL_CLOSED_BELOW;
+}
+
 /* The same for receivers. Their own word comes first. Nothing is left of a closed channel when
  * no ticket is out, and no sender either that has a credit and no ticket yet: it holds what
  * the credits are short of. */
@@ -239,7 +253,7 @@ GPURT_DEVN int32_t gpurt_channel_await_data(gpurt_channel_call_t *call, uint32_t
             answer = GPURT_CHANNEL_GO;
         } else if (empty && room + GPURT_CHANNEL_CLOSING == all) {
             answer = gpurt_channel_gone(&c->words->desk, c->id);
-        } else if (empty && room >= GPURT_CHANNEL_CLOSED_BELOW) {
+        } else if (empty && room >= gpurt_channel_empty_from(c)) {
             answer = call->ns ? gpurt_channel_wait_pass(&w) : GPURT_E_EMPTY;
         } else { /* a credit is on its way */
             gpurt_channel_wait_pause(&w);

@@ -19,6 +19,7 @@
 #include <gpurt/atomic.h>
 #include <gpurt/block.h>
 #include <gpurt/impl/channelmap.h>
+#include <gpurt/impl/channelwait.h>
 #include <gpurt/status.h>
 
 /* ---- what there is --------------------------------------------------------------------- */
@@ -70,11 +71,19 @@ GPURT_DEV uint64_t gpurt_channel_all_credits(const gpurt_channel_t *c, uint64_t 
 
 /* ---- grants ---------------------------------------------------------------------------- */
 
-/* relaxed: a credit says how many, no data is behind it */
+/* relaxed: a call that finds it shut acquires what is behind it (gpurt_channel_ended) */
 GPURT_DEV bool gpurt_channel_is_shut(const gpurt_channel_words_t *w)
 {
     return gpurt_channel_credits(gpurt_load_relaxed_dev_u64(&w->xtaken)) <
            GPURT_CHANNEL_CLOSED_BELOW;
+}
+
+/* The answer of a call that found it shut: its caller sees what the closer wrote before. Only
+ * additions follow the close's in that word, so the load finds the close, too. */
+GPURT_DEV gpurt_status_t gpurt_channel_ended(const gpurt_channel_t *c)
+{
+    (void)gpurt_load_acquire_dev_u64(&c->words->xtaken); /* CH3.acq */
+    return gpurt_channel_gone(&c->words->desk, c->id);
 }
 
 /* Of n so many as there is room for that nobody was promised: a ticket of xgranted each. relaxed:
@@ -111,6 +120,7 @@ GPURT_DEVN gpurt_status_t gpurt_channel_grant(const gpurt_channel_t *c, uint32_t
                                               uint32_t *done)
 {
     gpurt_channel_words_t *w = c->words;
+    uint32_t got;
 
     *done = 0;
     if (!w || gpurt_load_relaxed_dev_u32(&w->desk.id) != c->id) /* relaxed: only compared */
@@ -118,12 +128,11 @@ GPURT_DEVN gpurt_status_t gpurt_channel_grant(const gpurt_channel_t *c, uint32_t
     if (!gpurt_channel_is_granted(c) || n == 0)
         return GPURT_E_INVALID;
     if (gpurt_channel_is_shut(w))
-        return GPURT_E_CHANNEL_CLOSED;
-    *done = gpurt_channel_promise(&w->xgranted, n);
-    if (*done && !gpurt_channel_give(w, *done)) {
-        *done = 0;
-        return GPURT_E_CHANNEL_CLOSED;
-    }
+        return gpurt_channel_ended(c);
+    got = gpurt_channel_promise(&w->xgranted, n);
+    if (got && !gpurt_channel_give(w, got))
+        return gpurt_channel_ended(c);
+    *done = got;
     return *done == n ? GPURT_OK : GPURT_E_FULL;
 }
 
@@ -182,14 +191,14 @@ GPURT_DEVN gpurt_status_t gpurt_channel_resize(const gpurt_channel_t *c, uint32_
     if (!gpurt_channel_is_resized(c) || limit - 1 >= c->capacity)
         return GPURT_E_INVALID;
     if (gpurt_channel_is_shut(w))
-        return GPURT_E_CHANNEL_CLOSED;
+        return gpurt_channel_ended(c);
     was = gpurt_channel_limit_hold(w);
     next = (was & ~0xffffffffull) + GPURT_CHANNEL_LIMIT_CHANGE + limit;
     open = gpurt_channel_limit_move(c, was, next);
     /* What a closed channel was given stays. */
     gpurt_store_release_dev_u64(&w->xlimit,
                                 open || limit > (uint32_t)was ? next : was); /* CH6.rel */
-    return open ? GPURT_OK : GPURT_E_CHANNEL_CLOSED;
+    return open ? GPURT_OK : gpurt_channel_ended(c);
 }
 
 #endif
