@@ -194,12 +194,13 @@ static inline void channel_urgent_storm(gpurt_launch_t launch)
 
 /* A queue of at most six small values: their number, the room of senders and whether it is closed,
  * then the values, the oldest lowest. The room is the limit; where credits are granted, those that
- * are left. */
+ * are left, and the limit has bits of its own. */
 enum {
     CHANNEL_QUEUE_DEPTH = 0x7,
     CHANNEL_QUEUE_ROOM = 0x8, /* times up to eight */
     CHANNEL_QUEUE_SHUT = 0x80
 };
+#define CHANNEL_QUEUE_LIMIT (1ull << 56) /* times up to eight; of credits */
 
 typedef struct channel_history {
     channel_op_t ops[CHANNEL_LANES * CHANNEL_ROUNDS + CHANNEL_REST];
@@ -240,7 +241,8 @@ static inline bool channel_receive_is(const channel_op_t *op, uint64_t *state)
 
     switch (op->answer) {
     case GPURT_OK:
-        *state = *state >> 16 << 8 | ((*state & 0xff) - 1);
+        *state = *state / CHANNEL_QUEUE_LIMIT * CHANNEL_QUEUE_LIMIT |
+                 *state % CHANNEL_QUEUE_LIMIT >> 16 << 8 | ((*state & 0xff) - 1);
         return depth > 0 && first == op->value;
     case GPURT_E_EMPTY:
     case GPURT_E_TIMEOUT:
@@ -251,21 +253,27 @@ static inline bool channel_receive_is(const channel_op_t *op, uint64_t *state)
 }
 
 /* One that was short of room may have missed that of a receive in the middle of its call. */
-static inline bool channel_grant_is(const channel_history_t *h, const channel_op_t *op,
-                                    uint64_t *state)
+static inline bool channel_grant_is(const channel_op_t *op, uint64_t *state)
 {
     uint32_t asked = op->value & 0xff, done = op->value >> 8;
     uint32_t depth = *state & CHANNEL_QUEUE_DEPTH;
-    bool fits = channel_queue_room(*state) + depth + done <= h->capacity;
+    bool fits = done == 0 ||
+                channel_queue_room(*state) + depth + done <= *state / CHANNEL_QUEUE_LIMIT;
 
     *state += (uint64_t)done * CHANNEL_QUEUE_ROOM;
     return fits && op->answer == (done == asked ? GPURT_OK : GPURT_E_FULL);
 }
 
-static inline bool channel_resize_is(const channel_op_t *op, uint64_t *state)
+static inline bool channel_resize_is(const channel_history_t *h, const channel_op_t *op,
+                                     uint64_t *state)
 {
-    *state &= ~(uint64_t)(CHANNEL_QUEUE_SHUT - CHANNEL_QUEUE_ROOM);
-    *state += (uint64_t)op->value * CHANNEL_QUEUE_ROOM;
+    if (h->granted) {
+        *state %= CHANNEL_QUEUE_LIMIT;
+        *state += op->value * CHANNEL_QUEUE_LIMIT;
+    } else {
+        *state &= ~(uint64_t)(CHANNEL_QUEUE_SHUT - CHANNEL_QUEUE_ROOM);
+        *state += (uint64_t)op->value * CHANNEL_QUEUE_ROOM;
+    }
     return op->answer == GPURT_OK;
 }
 
@@ -282,9 +290,9 @@ static inline bool channel_step_is(const void *history, uint32_t i, uint64_t *st
     if (op->what != CHANNEL_OP_CLOSE && shut)
         return op->answer == GPURT_E_CHANNEL_CLOSED;
     if (op->what == CHANNEL_OP_GRANT)
-        return channel_grant_is(h, op, state);
+        return channel_grant_is(op, state);
     if (op->what == CHANNEL_OP_RESIZE)
-        return channel_resize_is(op, state);
+        return channel_resize_is(h, op, state);
     *state |= CHANNEL_QUEUE_SHUT;
     return op->answer == (shut ? GPURT_E_CHANNEL_CLOSED : GPURT_OK);
 }
@@ -300,7 +308,9 @@ static inline bool channel_is_linear(const channel_history_t *h)
 {
     linear_t l = {h, (1ull << h->count) - 1, channel_span, channel_step_is};
 
-    return linear_is(&l, (uint64_t)(h->granted ? 1 : h->capacity) * CHANNEL_QUEUE_ROOM);
+    if (h->granted)
+        return linear_is(&l, CHANNEL_QUEUE_ROOM + h->capacity * CHANNEL_QUEUE_LIMIT);
+    return linear_is(&l, (uint64_t)h->capacity * CHANNEL_QUEUE_ROOM);
 }
 
 static inline void channel_history_print(const channel_history_t *h)

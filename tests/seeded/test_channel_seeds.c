@@ -88,14 +88,12 @@ static void room_run(uint32_t seed)
 
 int main(int argc, char **argv)
 {
-    static const uint32_t flags[] = {0,
-                                     GPURT_CHANNEL_RESIZED,
-                                     GPURT_CHANNEL_GRANTED,
-                                     0,
-                                     GPURT_CHANNEL_PAIR,
-                                     GPURT_CHANNEL_RESIZED,
-                                     GPURT_CHANNEL_GRANTED,
-                                     GPURT_CHANNEL_PAIR};
+    enum {
+        BOTH = GPURT_CHANNEL_GRANTED | GPURT_CHANNEL_RESIZED
+    };
+    static const uint32_t flags[] = {0,    GPURT_CHANNEL_RESIZED, GPURT_CHANNEL_GRANTED,
+                                     BOTH, GPURT_CHANNEL_PAIR,    GPURT_CHANNEL_RESIZED,
+                                     BOTH, GPURT_CHANNEL_PAIR};
     seeds_t s;
 
     for (seeds_begin(&s, argc, argv, 200); seeds_next(&s, 3);) {

@@ -409,6 +409,7 @@ static void games_are_those_of_a_queue(void)
                       seed % 4 == 0   ? GPURT_CHANNEL_GRANTED
                       : seed % 4 == 2 ? GPURT_CHANNEL_RESIZED
                       : seed % 8 == 1 ? 0
+                      : seed % 8 == 5 ? GPURT_CHANNEL_GRANTED | GPURT_CHANNEL_RESIZED
                                       : GPURT_CHANNEL_PAIR);
 }
 
