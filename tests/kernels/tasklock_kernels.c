@@ -138,6 +138,9 @@ GPURT_TASK(asks, t, run)
         return;
     }
     tasklock_blame(b, gpurt_tasklock_give(run, &b->lock) != GPURT_E_NOT_OWNER);
+    tasklock_blame(b, gpurt_tasklock_take(run, &b->lock) != GPURT_OK);
+    tasklock_blame(b, gpurt_tasklock_take(run, &b->inner) != GPURT_E_INVALID); /* falling */
+    tasklock_blame(b, gpurt_tasklock_give(run, &b->lock) != GPURT_OK);
     tasklock_blame(b, gpurt_tasklock_take(run, &b->inner) != GPURT_OK);
     tasklock_blame(b, gpurt_tasklock_take(run, &b->lock) != GPURT_OK);
     tasklock_blame(b, gpurt_tasklock_take(run, &b->lock) != GPURT_E_DEADLOCK);

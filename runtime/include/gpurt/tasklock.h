@@ -5,10 +5,12 @@
  *
  *     GPURT_TASK(writes, t, run)
  *     {
- *         if (gpurt_tasklock_take(run, t->lock) == GPURT_E_NOT_READY) {
+ *         gpurt_status_t st = gpurt_tasklock_take(run, t->lock);
+ *
+ *         if (st == GPURT_E_NOT_READY)
  *             gpurt_task_await(run);                   at the next turn again
- *             return;
- *         }
+ *         if (st != GPURT_OK && st != GPURT_E_OWNER_DIED)
+ *             return;                                  GPURT_E_INVALID ...: it never gets the lock
  *         ...                                          runs that await in between, if need be
  *         gpurt_tasklock_give(run, t->lock);
  *     }
@@ -20,7 +22,9 @@
  *       GPURT_E_OWNER_DIED  taken too: the task before has ended with it (a panic, or it forgot)
  *       GPURT_E_NOT_READY   another task holds it
  *       GPURT_E_DEADLOCK    this task holds it already
- *       GPURT_E_INVALID     this task is more urgent than the lock is for
+ *       GPURT_E_INVALID     this task is more urgent than the lock is for, by its own priority or by
+ *                           that of a lock that it holds
+ *       GPURT_E_CANCELLED   lanes of the warp are missing
  *   gpurt_tasklock_give(run, l)      GPURT_E_NOT_OWNER: this task does not hold it
  *
  * A mutex (mutex.h) belongs to a lane, so a body gives it back before it returns. This lock belongs
@@ -30,8 +34,12 @@
  * of levels in between. Without that, those run first for as long as there are any, and so does an
  * urgent task that asks for the lock again and again. A task that is ready cannot be moved to
  * another level, so the level is raised when the lock is taken and not when somebody waits
- * (priority ceiling). It is what it was when the lock is given back; give back several in the
- * opposite order.
+ * (priority ceiling). It is what it was when the lock is given back.
+ *
+ * A task takes several locks in rising order of their priorities: the one for the least urgent tasks
+ * first. In falling order the second is refused with GPURT_E_INVALID. Give them back in the opposite
+ * order. Only the holder is raised: tasks that it spawns, or awaits, keep their own levels, and tasks
+ * in between come before them.
  *
  * There is no queue: of those that wait, the first to look gets it. A wait costs a run of the body
  * each time, and no warp in between. What the last holder wrote is seen by the next one.
