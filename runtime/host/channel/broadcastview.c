@@ -21,7 +21,7 @@ enum {
     RECEIVED,
     LOST,
     TELLINGS,
-    UNSEATED = TELLINGS + GPURT_TELLINGS_FIELDS,
+    UNSEATED = TELLINGS + GPURT_TRAFFIC_TOLD_FIELDS,
     SENDING,
     RECEIVING,
     FIELDS
@@ -39,7 +39,7 @@ static const gpurt_field_t fields[FIELDS] = {
     [SENT] = GPURT_FIELD("sent", COUNTER),
     [RECEIVED] = GPURT_FIELD("received", COUNTER),
     [LOST] = GPURT_FIELD("lost", COUNTER, .flags = GPURT_FIELD_TROUBLE),
-    GPURT_TELLINGS(TELLINGS),
+    GPURT_TRAFFIC_TELLS(TELLINGS),
     [UNSEATED] = GPURT_FIELD("unseated", COUNTER),
     [SENDING] = GPURT_FIELD("senders_waiting", GAUGE),
     [RECEIVING] = GPURT_FIELD("readers_waiting", GAUGE),
@@ -70,7 +70,7 @@ static bool broadcast_look(gpurt_viewer_t *v, const void *object, bool due,
     values[SENT] = n.sent;
     values[RECEIVED] = n.received;
     values[LOST] = n.lost;
-    gpurt_tellings_look(values + TELLINGS, &w.desk);
+    gpurt_traffic_told(values + TELLINGS, &w.desk);
     values[UNSEATED] = w.xunseated;
     values[SENDING] = w.desk.xsending;
     values[RECEIVING] = w.desk.xreceiving;

@@ -19,7 +19,7 @@ enum {
     TORN,
     ABORTED,
     TELLINGS,
-    WRITING = TELLINGS + GPURT_TELLINGS_FIELDS,
+    WRITING = TELLINGS + GPURT_TRAFFIC_TOLD_FIELDS,
     READING,
     FIELDS
 };
@@ -35,7 +35,7 @@ static const gpurt_field_t fields[FIELDS] = {
     [LOST] = GPURT_FIELD("lost", COUNTER, .flags = GPURT_FIELD_TROUBLE),
     [TORN] = GPURT_FIELD("torn", COUNTER, .flags = GPURT_FIELD_TROUBLE),
     [ABORTED] = GPURT_FIELD("aborted", COUNTER),
-    GPURT_TELLINGS(TELLINGS),
+    GPURT_TRAFFIC_TELLS(TELLINGS),
     [WRITING] = GPURT_FIELD("writers_waiting", GAUGE),
     [READING] = GPURT_FIELD("readers_waiting", GAUGE),
 };
@@ -61,7 +61,7 @@ static bool segring_look(gpurt_viewer_t *v, const void *object, bool due, uint64
     values[LOST] = n.lost;
     values[TORN] = n.torn;
     values[ABORTED] = n.aborted;
-    gpurt_tellings_look(values + TELLINGS, &w.desk);
+    gpurt_traffic_told(values + TELLINGS, &w.desk);
     values[WRITING] = w.desk.xsending;
     values[READING] = w.desk.xreceiving;
     return true;

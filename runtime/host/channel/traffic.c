@@ -11,14 +11,14 @@ void gpurt_traffic_look(uint64_t *values, uint32_t bytes, const gpurt_channel_co
     values[GPURT_TRAFFIC_SENT] = n->sent;
     values[GPURT_TRAFFIC_RECEIVED] = n->received;
     values[GPURT_TRAFFIC_DROPPED] = n->dropped;
-    gpurt_tellings_look(values + GPURT_TRAFFIC_REFUSED, desk);
+    gpurt_traffic_told(values + GPURT_TRAFFIC_TOLD, desk);
 }
 
-void gpurt_tellings_look(uint64_t *values, const gpurt_channel_desk_t *desk)
+void gpurt_traffic_told(uint64_t *values, const gpurt_channel_desk_t *desk)
 {
-    values[0] = desk->xrefused;
-    values[1] = desk->xcancelled;
-    values[2] = desk->xlate;
+    values[GPURT_TRAFFIC_TOLD_REFUSED] = desk->xrefused;
+    values[GPURT_TRAFFIC_TOLD_CANCELLED] = desk->xcancelled;
+    values[GPURT_TRAFFIC_TOLD_LATE] = desk->xlate;
 }
 
 uint64_t gpurt_traffic_name(gpurt_viewer_t *v, gpurt_channel_desk_t *desk)

@@ -9,17 +9,21 @@
 
 #include <gpurt/impl/channelmap.h>
 
+/* What lanes were told: also of objects with a desk that are no channels. */
+enum {
+    GPURT_TRAFFIC_TOLD_REFUSED,
+    GPURT_TRAFFIC_TOLD_CANCELLED,
+    GPURT_TRAFFIC_TOLD_LATE,
+    GPURT_TRAFFIC_TOLD_FIELDS
+};
 enum {
     GPURT_TRAFFIC_DEPTH,
     GPURT_TRAFFIC_BYTES,
     GPURT_TRAFFIC_SENT,
     GPURT_TRAFFIC_RECEIVED,
     GPURT_TRAFFIC_DROPPED,
-    GPURT_TRAFFIC_REFUSED, /* this and the rest: tellings */
-    GPURT_TRAFFIC_CANCELLED,
-    GPURT_TRAFFIC_LATE,
-    GPURT_TRAFFIC_FIELDS,
-    GPURT_TELLINGS_FIELDS = GPURT_TRAFFIC_FIELDS - GPURT_TRAFFIC_REFUSED
+    GPURT_TRAFFIC_TOLD, /* of these: what lanes were told */
+    GPURT_TRAFFIC_FIELDS = GPURT_TRAFFIC_TOLD + GPURT_TRAFFIC_TOLD_FIELDS
 };
 
 /* In a class's fields, from `at` on; then: what else there is to say of the depth. */
@@ -30,18 +34,17 @@ enum {
             [(at) + GPURT_TRAFFIC_RECEIVED] = GPURT_FIELD("received", COUNTER),        \
             [(at) + GPURT_TRAFFIC_DROPPED] =                                           \
                 GPURT_FIELD("dropped", COUNTER, .flags = GPURT_FIELD_TROUBLE),         \
-            GPURT_TELLINGS((at) + GPURT_TRAFFIC_REFUSED)
+            GPURT_TRAFFIC_TELLS((at) + GPURT_TRAFFIC_TOLD)
 
-/* What lanes were told: also of objects with a desk that are no channels. */
-#define GPURT_TELLINGS(at)                          \
-    [(at)] = GPURT_FIELD("refused", COUNTER),       \
-    [(at) + 1] = GPURT_FIELD("cancelled", COUNTER), \
-    [(at) + 2] = GPURT_FIELD("timed_out", COUNTER)
+#define GPURT_TRAFFIC_TELLS(at)                                                        \
+    [(at) + GPURT_TRAFFIC_TOLD_REFUSED] = GPURT_FIELD("refused", COUNTER),             \
+            [(at) + GPURT_TRAFFIC_TOLD_CANCELLED] = GPURT_FIELD("cancelled", COUNTER), \
+            [(at) + GPURT_TRAFFIC_TOLD_LATE] = GPURT_FIELD("timed_out", COUNTER)
 
 /* values: from the class's `at` on. desk: a copy. */
 void gpurt_traffic_look(uint64_t *values, uint32_t bytes, const gpurt_channel_counts_t *n,
                         const gpurt_channel_desk_t *desk);
-void gpurt_tellings_look(uint64_t *values, const gpurt_channel_desk_t *desk);
+void gpurt_traffic_told(uint64_t *values, const gpurt_channel_desk_t *desk);
 
 /* What it is called, as a text's value. desk: a copy, whose name gets an end. */
 uint64_t gpurt_traffic_name(gpurt_viewer_t *v, gpurt_channel_desk_t *desk);
