@@ -63,7 +63,8 @@ gpurt_status_t gpurt_channel_status(gpurt_t *rt, const gpurt_channel_t *channel,
                                     gpurt_channel_status_t *out, gpurt_error_t *err);
 
 /* As gpurt_channel_grant and gpurt_channel_resize of kernels (impl/channelcredit.h), which may run.
- * done: NULL, or so many were granted. */
+ * Each waits for a kernel of one warp, so the GPU must have room for it beside them. done: NULL, or so
+ * many were granted. */
 gpurt_status_t gpurt_channel_grant_more(gpurt_t *rt, const gpurt_channel_t *channel,
                                         uint32_t n, uint32_t *done, gpurt_error_t *err);
 gpurt_status_t gpurt_channel_set_limit(gpurt_t *rt, const gpurt_channel_t *channel,
