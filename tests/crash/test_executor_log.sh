@@ -39,7 +39,7 @@ jq -e --argjson n "$tasks" '.objects.list as $all | ($all | map(select(.class=="
 
 # What is stuck, while it is: the fields of each stuck task.
 stuck() {
-    GPURT_LOG=$1.gplog "$app" "$1" 3000 &
+    GPURT_LOG=$1.gplog "$app" "$1" 60000 &
     until "$bin/gpurt-log" stat --json "$1.gplog" >"$1.json" 2>/dev/null &&
         jq -e --argjson n "$2" '[.objects.list[] | select(.class=="stuck_task" and (.ended | not))] | length == $n and
             all(.fields.executor == 1)' "$1.json" >/dev/null &&
@@ -47,6 +47,7 @@ stuck() {
         kill -0 $! 2>/dev/null || fail "$1: never $2 stuck: $(cat "$1.json")"
         sleep 0.1
     done
+    kill -USR1 $! # it has been seen
     wait $!
     jq -e "[.objects.list[] | select(.class==\"stuck_task\")] as \$s |
         (.objects.list[] | select(.class==\"executor\").fields) as \$x |
