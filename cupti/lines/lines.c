@@ -10,16 +10,15 @@
 #include "environ.h"
 #include "gpuclaim.h"
 #include "hosttime.h"
-#include "linecalls.h"
 #include "linecount.h"
-#include "outlet.h"
+#include "linewrite.h"
 #include "tell.h"
 #include "trouble.h"
 
+#include <gpurt/atomic.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 enum {
@@ -29,7 +28,6 @@ enum {
     POLL_MS = 200, /* others saw crashes at 2 ms while modules were unloaded */
     POLL_LEAST_MS = 50,
     POLL_MOST_MS = 10000,
-    WRITE_MS = 1000,
     FAILURES = 3,   /* reads, one behind another, before a GPU is given up */
     QUIET_MS = 250, /* without samples: no kernel runs */
     STEP_MS = 50,
@@ -42,10 +40,6 @@ enum {
     COST_MOST = 4,   /* percent, before that is told */
     REASON_TEXT = 160
 };
-#define REST_TEXT    "(no room for more lines)"
-#define NO_CALLS     "(not inlined)"
-#define UNKNOWN_TEXT "(not known)"
-#define NO_ROOM      "(no room for more calls)"
 
 /* A GPU. Whoever makes calls about its context holds the lock, and nobody waits for it. */
 typedef struct station {
@@ -65,21 +59,16 @@ static struct {
     const cupti_api_t *cupti;
     pcsampling_api_t api;
     uint32_t period, poll_ms;
-    trouble_rank_t rank;   /* of what is refused */
-    bool on;               /* fixed before the first callback */
-    pthread_mutex_t lock;  /* guards the counts; never held while CUPTI is called */
-    linecount_t *count;    /* there with the first context */
-    uint64_t began_ns;     /* what is counted; real time. The thread's, as all below */
-    uint64_t began_steady; /* the same */
-    bool written;          /* something was */
-    bool cost_told;
-    bool code_told; /* trouble's, as the next one */
+    trouble_rank_t rank;  /* of what is refused */
+    bool on;              /* fixed before the first callback */
+    pthread_mutex_t lock; /* guards the begin */
+    bool begun;           /* the thread runs, or has */
+    bool cost_told;       /* the thread's, as the next ones */
+    bool code_told;       /* trouble's, as the next one */
     bool second_told[LINECOUNT_DEVICES];
     uint64_t looked_ns;                /* steady */
     uint64_t stood_ns, stood_until_ns; /* for so long, at the last time that it did */
     uint64_t launches;                 /* at the last writing */
-    linecount_row_t rows[LINECOUNT_WRITTEN];
-    linecalls_t calls;
     duty_t reader;
     uint32_t xended; /* nothing is armed any more; written by: lines_stop */
     station_t of[LINECOUNT_DEVICES];
@@ -128,10 +117,7 @@ static void sample_add(void *context, const pcsample_t *sample)
     station_t *s = context;
 
     s->heard++;
-    pthread_mutex_lock(&lines.lock);
-    if (lines.count)
-        linecount_add(lines.count, (uint32_t)(s - lines.of), sample);
-    pthread_mutex_unlock(&lines.lock);
+    linewrite_add((uint32_t)(s - lines.of), sample);
 }
 
 static void ends(void)
@@ -148,18 +134,12 @@ static bool begin(void)
     bool ok;
 
     pthread_mutex_lock(&lines.lock);
-    if (!lines.count) {
-        lines.count = linecount_create();
-        lines.began_ns = gpurt_real_ns();
-        lines.began_steady = gpurt_steady_ns();
-        if (lines.count && !duty_start(&lines.reader, "gpurt-lines", read_run, NULL)) {
-            linecount_destroy(lines.count);
-            lines.count = NULL;
-        }
-        if (lines.count)
-            atexit(ends);
+    if (!lines.begun && linewrite_open() &&
+        duty_start(&lines.reader, "gpurt-lines", read_run, NULL)) {
+        lines.begun = true;
+        atexit(ends);
     }
-    ok = lines.count != NULL;
+    ok = lines.begun;
     pthread_mutex_unlock(&lines.lock);
     return ok;
 }
@@ -490,126 +470,20 @@ static void cost_look(uint64_t ns)
                 second, percent);
 }
 
-/* ---- writing ------------------------------------------------------------------------- */
+/* ---- the thread ---------------------------------------------------------------------- */
 
-/* Without the lock: a large line table may be read. Only this thread writes what is found. */
-static void place_look(linecount_place_t *p)
-{
-    cubins_place_t place;
-    const char *file, *calls;
-
-    if (p->file)
-        return;
-    if (cubins_look(p->cubin, p->function, p->offset, &place))
-        p->line = place.line;
-    pthread_mutex_lock(&lines.lock);
-    file = linecount_text(lines.count, p->line ? place.file : "?");
-    calls = linecount_text(lines.count, place.calls[0] ? place.calls
-                                        : p->line      ? NO_CALLS
-                                                       : UNKNOWN_TEXT);
-    pthread_mutex_unlock(&lines.lock);
-    p->file = file ? file : "?";
-    p->calls = calls ? calls : NO_ROOM;
-}
-
-/* Between enter and exit. */
-static uint32_t calls_name(const char *calls)
-{
-    if (linecalls_fits(&lines.calls, outlet_box(), calls))
-        return outlet_name(calls, false);
-    if (!lines.calls.told)
-        trouble_say(TROUBLE_NOTE,
-                    "callers of inlined lines are not told any more: there is "
-                    "no room for so many; lines are");
-    lines.calls.told = true;
-    return outlet_name(NO_ROOM, false);
-}
-
-static void row_put(const linecount_row_t *row, uint64_t ns)
-{
-    const linecount_place_t *p = linecount_place(lines.count, row);
-    gpurt_activity_line_t out = {.line = p->line,
-                                 .ns = gpurt_pair(ns),
-                                 .offset = (uint32_t)p->offset,
-                                 .samples = row->samples,
-                                 .idle = row->idle};
-
-    out.function = outlet_name(p->function, true);
-    out.file = outlet_name(p->file, false);
-    out.reason = outlet_name(linecount_reason(lines.count, row), false);
-    out.calls = calls_name(p->calls);
-    outlet_put(GPURT_KIND_LINE, row->device, lines.began_ns, &out);
-}
-
-static void rest_put(uint32_t device, const linecount_rest_t *rest, uint64_t ns)
-{
-    gpurt_activity_line_t out = {
-        .ns = gpurt_pair(ns), .samples = rest->samples, .idle = rest->idle};
-
-    if (rest->samples == 0 && rest->idle == 0)
-        return;
-    out.function = outlet_name(REST_TEXT, false);
-    out.file = outlet_name("?", false);
-    out.reason = outlet_name("?", false);
-    out.calls = outlet_name(UNKNOWN_TEXT, false);
-    outlet_put(GPURT_KIND_LINE, device, lines.began_ns, &out);
-}
-
-/* Between enter and exit. */
-static void all_put(uint32_t count, const linecount_rest_t rest[LINECOUNT_DEVICES],
-                    uint64_t ns)
-{
-    for (uint32_t i = 0; i < count; i++)
-        row_put(&lines.rows[i], ns);
-    for (uint32_t i = 0; i < LINECOUNT_DEVICES; i++)
-        rest_put(i, &rest[i], ns);
-}
-
-/* What is counted goes, also where there is no box for it: it is of its second. */
-static void write_all(bool last)
-{
-    linecount_rest_t rest[LINECOUNT_DEVICES];
-    uint64_t now = gpurt_steady_ns();
-    uint32_t count;
-
-    pthread_mutex_lock(&lines.lock);
-    count = linecount_take(lines.count, lines.rows, rest);
-    pthread_mutex_unlock(&lines.lock);
-    for (uint32_t i = 0; i < count; i++)
-        place_look(linecount_place(lines.count, &lines.rows[i]));
-    if (outlet_enter(last)) {
-        all_put(count, rest, now - lines.began_steady);
-        outlet_exit();
-    }
-    pthread_mutex_lock(&lines.lock);
-    linecount_trim(lines.count);
-    pthread_mutex_unlock(&lines.lock);
-    lines.written = true;
-}
-
-/* The first samples are written as they come: somebody waits for them. */
 static void write_look(bool last)
 {
-    uint64_t now = gpurt_steady_ns();
-    bool due = last || now - lines.began_steady >= WRITE_MS * 1000000ull, any;
+    const uint64_t ns = linewrite_look(last);
 
-    pthread_mutex_lock(&lines.lock);
-    any = linecount_any(lines.count);
-    pthread_mutex_unlock(&lines.lock);
-    if (any && (due || !lines.written))
-        write_all(last);
-    else if (!due)
-        return;
-    if (due)
-        cost_look(now - lines.began_steady);
-    lines.began_ns = gpurt_real_ns();
-    lines.began_steady = now;
+    if (ns)
+        cost_look(ns);
 }
 
 /* Somebody waits for the first samples. */
 static uint32_t pause_ms(void)
 {
-    return lines.written ? lines.poll_ms : POLL_LEAST_MS;
+    return linewrite_begun() ? lines.poll_ms : POLL_LEAST_MS;
 }
 
 /* A program that is stopped takes this thread along, and CUPTI's that empty its buffer. */
