@@ -203,8 +203,9 @@ GPURT_DEV uint32_t gpurt_cuda_warp(void)
 }
 
 /* logturn.h. Without looks for a cancelled block a file's kernels use no shared memory of ours. */
-#    define GPURT_TURNS GPURT_CANCEL
-typedef uint32_t gpurt_turn_t; /* an address of shared memory */
+#    define GPURT_TURNS       GPURT_CANCEL
+#    define GPURT_TURN_PASSES (1u << 15) /* some milliseconds */
+typedef uint32_t gpurt_turn_t;           /* an address of shared memory */
 #    if GPURT_CANCEL
 __device__ __forceinline__ gpurt_turn_t gpurt_turn_of(uint32_t warp)
 {

@@ -498,6 +498,8 @@ GPURT_SIMT_PAIR_FLOAT(double, f64)
 
 /* ---- logturn.h ------------------------------------------------------------------------- */
 #define GPURT_TURNS 1
+/* Between two looks other lanes of the warp go on; where all wait, a look costs 0.1 ms. */
+#define GPURT_TURN_PASSES (1u << 11)
 GPURT_BEGIN_DECLS
 extern char gpurt_simt_turns; /* stands for a block's turns; shared.c */
 GPURT_END_DECLS

@@ -18,8 +18,8 @@
 #include <gpurt/block.h>
 #include <gpurt/ids.h>
 
-/* Some milliseconds on a GPU. Counted and not timed: a debugger does not stop the clock. */
-#define GPURT_TURN_PASSES (1u << 15)
+/* Looks for the turn, until nobody has it, are counted and not timed: a debugger does not stop the
+ * clock. GPURT_TURN_PASSES of each back end is far more than whoever has the turn needs. */
 
 /* Returns: whether the caller has it now. */
 GPURT_DEV bool gpurt_turn_try(void)
