@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gpudriver.h - the driver's answers about devices, by their number among those that the program sees. It is not
- * loaded here: where the program has not done so, there is none.
+/* gpudriver.h - the driver's answers about devices, by their number among those that the
+ * program sees. It is not loaded here: where the program has not done so, there is none.
  *
  * Context: any thread; the driver may keep whoever asks while it starts. */
 #ifndef GPURT_CUPTI_GPUDRIVER_H

@@ -65,32 +65,36 @@ static void add(trouble_rank_t rank, const char *text)
 
 /* ---- what others say ----------------------------------------------------------------- */
 
-void trouble_say(trouble_rank_t rank, const char *format, ...)
+/* told: NULL: said as often as it comes. */
+static void say(trouble_rank_t rank, bool *told, const char *format, va_list args)
 {
     char text[TROUBLE_TEXT];
+
+    vsnprintf(text, sizeof text, format, args);
+    pthread_mutex_lock(&troubles.lock);
+    if (!told || !*told)
+        add(rank, text);
+    if (told)
+        *told = true;
+    pthread_mutex_unlock(&troubles.lock);
+}
+
+void trouble_say(trouble_rank_t rank, const char *format, ...)
+{
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    say(rank, NULL, format, args);
     va_end(args);
-    pthread_mutex_lock(&troubles.lock);
-    add(rank, text);
-    pthread_mutex_unlock(&troubles.lock);
 }
 
 void trouble_once(bool *told, const char *format, ...)
 {
-    char text[TROUBLE_TEXT];
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    say(TROUBLE_NOTE, told, format, args);
     va_end(args);
-    pthread_mutex_lock(&troubles.lock);
-    if (!*told)
-        add(TROUBLE_NOTE, text);
-    *told = true;
-    pthread_mutex_unlock(&troubles.lock);
 }
 
 /* One that nobody has heard of yet is still worth its warning. */

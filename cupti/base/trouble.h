@@ -25,7 +25,8 @@ typedef enum trouble_rank {
 /* Says nothing twice that waits or lasts. */
 void trouble_say(trouble_rank_t rank, const char *format, ...) GPURT_PRINTF(2, 3);
 
-/* A note, whose text may differ the next time; then it is not said again. *told: false at first, and trouble's own. */
+/* A note, whose text may differ the next time; then it is not said again. *told: false at
+ * first, and trouble's own. */
 void trouble_once(bool *told, const char *format, ...) GPURT_PRINTF(2, 3);
 
 /* One that lasted does so no more. */

@@ -302,7 +302,8 @@ static void unread_tell(void)
         fprintf(stderr,
                 "gpurt: %" PRIu64
                 " buffer%s of records, the last ones, %s not in the log: the "
-                "program ended before they were read\n",
+                "program ended before they were read; fewer kinds of records (--cupti) "
+                "leave less to read\n",
                 unread, unread == 1 ? "" : "s", unread == 1 ? "is" : "are");
 }
 
