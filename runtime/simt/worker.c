@@ -22,6 +22,8 @@ enum {
     IDLE_YIELD_ROUNDS = 1000, /* then let other threads run, then sleep */
     IDLE_SLEEP_NS = 20000,
     DYING_TRIES = 5000, /* of IDLE_SLEEP_NS */
+    /* Waits that are bounded in rounds end by then, also where other programs get the time. */
+    SPIN_ROUNDS_LEAST = 2500,
     HELD_GRACE_MS = 50 /* seeded launches begin after this even if the host does not wait */
 };
 #define GIVEN_NS 1000000000ull /* to other threads, yield by yield */
@@ -220,6 +222,8 @@ static bool spun_too_long(simt_worker_t *k)
     if (d->config.cpu.spin_limit)
         return k->idle_rounds >= d->config.cpu.spin_limit;
     if (d->config.cpu.spin_limit_ms == UINT32_MAX)
+        return false;
+    if (k->idle_rounds < SPIN_ROUNDS_LEAST)
         return false;
     now = gpurt_steady_ns();
     for (uint32_t i = 0; i < d->worker_count; i++) {
