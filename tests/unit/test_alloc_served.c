@@ -321,11 +321,12 @@ static void test_magazine(void)
     }
 }
 
-/* Rows beside a magazine's first serve whole warps, too; what has no place goes to the heap. */
+/* Rows beside a magazine's first serve whole warps, too; what has no place goes to the heap. So do
+ * objects that do not lie side by side, which a heap gives now and then where warps meet. */
 static void test_magazine_bursts(void)
 {
     gpurt_heap_options_t options = {.bytes = 16 * MIB};
-    uint32_t lanes = 4 * 64;
+    uint32_t lanes = 4 * 64, kept, live;
     stage_t s;
 
     for (uint32_t rows = 3; rows <= 7; rows += 2) {
@@ -335,7 +336,9 @@ static void test_magazine_bursts(void)
         s.args.mode = rows;
         RUN(&s, alloc_magazine_burst);
         CHECK_EQ(stage_verdict(&s).xnull, 0);
-        CHECK_EQ(stage_stats(&s).live, (rows < 4 ? rows : 4) * lanes); /* not flushed */
+        kept = (rows < 4 ? rows : 4) * lanes; /* not flushed */
+        live = (uint32_t)stage_stats(&s).live;
+        CHECK_MSG(live <= kept && live > kept - kept / 4, "%u live of %u", live, kept);
         CHECK_EQ(stage_stats(&s).counts.xbad_frees[GPURT_FREE_TWICE], 0);
         stage_close(&s);
     }

@@ -4,6 +4,7 @@
  * nobody, and no two threads are given the same place. */
 #include "check.h"
 #include "feed.h"
+#include "hosttime.h"
 #include "ringread.h"
 
 #include <pthread.h>
@@ -16,6 +17,9 @@ enum {
     LOSSES = 500000,
     TAKES = 1000000 /* of a thread: long enough that they meet on one processor, too */
 };
+
+/* A round costs a time slice beside other work, and far fewer are enough. */
+#define LOSING_NS 20000000000ull
 
 static gpurt_boxmap_t map;
 
@@ -192,9 +196,11 @@ static struct {
 
 static void *loser_run(void *none)
 {
-    for (uint32_t round = 1; round <= LOSSES; round++) {
-        while (gpurt_load_acquire_sys_u32(&losers.xround) < round)
+    for (uint32_t round = 1, now; round <= LOSSES; round++) {
+        while ((now = gpurt_load_acquire_sys_u32(&losers.xround)) < round)
             sched_yield();
+        if (now > LOSSES)
+            break;
         gpurt_ring_lose(&losers.port, 1, GPURT_LOSS_FULL, 1000);
         gpurt_store_release_sys_u32(&losers.xlost, round);
     }
@@ -203,11 +209,12 @@ static void *loser_run(void *none)
 
 static void two_losers(void)
 {
+    uint64_t until = gpurt_steady_ns() + LOSING_NS;
     pthread_t other;
 
     losers.port = open_ring(GPURT_POLICY_DROP_NEWEST);
     CHECK(pthread_create(&other, NULL, loser_run, NULL) == 0);
-    for (uint32_t round = 1; round <= LOSSES; round++) {
+    for (uint32_t round = 1; round <= LOSSES && gpurt_steady_ns() < until; round++) {
         gpurt_store_release_sys_u32(&losers.xround, round);
         for (volatile uint32_t late = 0; late < round % 40; late++)
             ; /* so that each overtakes the other now and then */
@@ -216,6 +223,7 @@ static void two_losers(void)
             sched_yield();
         CHECK_EQ(losers.port.control->xloss.count, 2 * round);
     }
+    gpurt_store_release_sys_u32(&losers.xround, LOSSES + 1);
     pthread_join(other, NULL);
     gpurt_boxmap_detach(&map);
 }
