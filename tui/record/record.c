@@ -28,9 +28,12 @@ enum {
     HEIRS_MS = 1000, /* how long a program that left others behind is given to open gpurt */
     HEIRS_STEP_MS = 5,
     DUMPS_STEP_MS = 200,
-    FEW_ROWS = 256 /* a round of less is worth waiting, where nobody waits for it */
+    CATCH_UP_ROUNDS = 64, /* without a row: by then every ring was looked at */
+    FEW_ROWS = 256        /* a round of less is worth waiting, where nobody waits for it */
 };
-#define LOOK_NS 1000000ull
+#define LOOK_NS           1000000ull
+#define CATCH_UP_LEAST_NS 2000000ull
+#define CATCH_UP_MOST_NS  200000000ull
 
 static liveprint_to_t live; /* out NULL: nothing is printed */
 
@@ -72,13 +75,29 @@ typedef struct dumps {
     uint32_t faults;
 } dumps_t;
 
-static void dump_take(dumps_t *d, const record_boxes_t *boxes, const char *path, pid_t pid)
+/* What a process wrote before its fault is read before that is joined: by its time the fault is known
+ * to be later. Others go on writing. */
+static void boxes_catch_up(record_boxes_t *boxes)
+{
+    uint64_t begin = gpurt_steady_ns(), now = begin;
+    uint32_t quiet = 0;
+
+    record_boxes_accept(boxes);
+    while (record_boxes_count(boxes) && now - begin < CATCH_UP_MOST_NS &&
+           (quiet < CATCH_UP_ROUNDS || now - begin < CATCH_UP_LEAST_NS)) {
+        quiet = record_boxes_round(boxes) ? 0 : quiet + 1;
+        now = gpurt_steady_ns();
+    }
+    record_boxes_settle(boxes);
+}
+
+static void dump_take(dumps_t *d, record_boxes_t *boxes, const char *path, pid_t pid)
 {
     fault_joined_t joined;
     gplog_file_t about;
     gpurt_error_t err;
 
-    record_boxes_settle(boxes);
+    boxes_catch_up(boxes);
     if (fault_join(boxes->writer, path,
                    record_boxes_about(boxes, (uint32_t)pid, &about) ? &about : NULL,
                    (uint32_t)pid, d->program_name, &d->hook, &joined, &err) != GPURT_OK)
@@ -93,7 +112,7 @@ static void dump_take(dumps_t *d, const record_boxes_t *boxes, const char *path,
     unlink(path);
 }
 
-static void dumps_take(dumps_t *d, const record_boxes_t *boxes)
+static void dumps_take(dumps_t *d, record_boxes_t *boxes)
 {
     char path[PATH_MAX];
     pid_t pid;
