@@ -5,8 +5,9 @@
  *   stuck    a task that runs on, and three that wait for it
  *   held     a task that nobody starts, and one that waits for it
  *   deadlock two tasks that wait for each other
+ *   quota    three tasks of a group that has had its share
  *
- * SIGUSR1 ends the last three before. */
+ * SIGUSR1 ends the last four before. */
 #include "../executor_stage.h"
 
 #include <signal.h>
@@ -88,15 +89,34 @@ static void deadlock(gpurt_executor_t x, uint32_t ms)
     wait_ms(ms);
 }
 
+/* A body of 1.6 s on one of 8 warps, at one percent of all, is paid for in 20 s. */
+static void quota(gpurt_executor_t x, uint32_t ms)
+{
+    struct task_spends_args a = {.board = board, .ns = 1600000000};
+    gpurt_submitted_t spent;
+
+    must(gpurt_executor_quota(rt, x, 1, 1, 0, &err));
+    must(gpurt_executor_submit(rt, x, spends, &a, 1, GPURT_TASK_GROUP(1), &spent, &err));
+    CHECK_EQ(wait_of(x, spent, NULL), GPURT_OK);
+    for (uint32_t i = 0; i < 3; i++)
+        (void)submit_mark(x, i, GPURT_TASK_GROUP(1));
+    wait_ms(ms);
+    must(gpurt_executor_quota(rt, x, 1, 0, 0, &err));
+}
+
 static const struct {
     const char *name;
     void (*play)(gpurt_executor_t x, uint32_t ms);
-} scenes[] = {{"load", load}, {"stuck", stuck}, {"held", held}, {"deadlock", deadlock}};
+} scenes[] = {{"load", load},
+              {"stuck", stuck},
+              {"held", held},
+              {"deadlock", deadlock},
+              {"quota", quota}};
 
 int main(int argc, char **argv)
 {
     const gpurt_executor_options_t options = {
-        .blocks = 4, .warps = 2, .tasks = 32768, .stuck_ms = 300};
+        .blocks = 4, .warps = 2, .tasks = 32768, .stuck_ms = 300, .groups = 1};
     gpurt_executor_t x;
 
     sigemptyset(&enough);

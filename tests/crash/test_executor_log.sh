@@ -68,6 +68,23 @@ stuck deadlock 2 '$s | all(.fields.why == "awaits_task" and
 wait "$first"
 wait "$second"
 
+# Tasks that wait for their group's time are seen so, and nothing is stuck for that.
+GPURT_LOG=quota.gplog "$app" quota 60000 &
+until "$bin/gpurt-log" stat --json quota.gplog >quota.json 2>/dev/null && jq -e '.objects.list[] |
+    select(.class=="task_group").fields | .name == "group 1" and .quota == 1 and .waiting == 3 and .held >= 3 and
+    .used >= 1600000000' quota.json >/dev/null; do
+    kill -0 $! 2>/dev/null || fail "quota: $(cat quota.json)"
+    sleep 0.1
+done
+sleep 0.5 # as long as a task may take to come on, and a look
+"$bin/gpurt-log" stat --json quota.gplog | jq -e '(.objects.list[] | select(.class=="executor").fields | .state == "busy" and
+    .ready == 3 and .live == 3) and ([.objects.list[] | select(.class=="stuck_task" and (.ended | not))] | length == 0)' >/dev/null ||
+    fail "quota: $("$bin/gpurt-log" stat --json quota.gplog)"
+kill -USR1 $!
+wait $!
+"$bin/gpurt-top" -b -n 1 -v scheduler -r quota.gplog >screen
+grep -q 'group 1   [0-9]*% of the time, no quota$' screen || fail "$(cat screen)"
+
 # All of them end with the executor, and a program that reads lines sees them, too.
 "$bin/gpurt-log" cat deadlock.gplog >lines
 grep -q 'stuck task 1: .*why awaits_task, .*waits for 2, ' lines || fail "$(cat lines)"

@@ -273,6 +273,19 @@ GPURT_TASK(patient, t, run)
     gpurt_task_result(run, ran);
 }
 
+GPURT_TASK(spends, t, run)
+{
+    uint64_t begin = gpurt_globaltimer();
+    bool due = false, goes_on = true;
+
+    while (goes_on && !due) {
+        due = t->asks && gpurt_task_due(run);
+        gpurt_pause();
+        goes_on = gpurt_shfl_u32(GPURT_FULL_MASK, gpurt_globaltimer() - begin < t->ns, 0);
+    }
+    gpurt_task_result(run, due);
+}
+
 /* Its block's hint of others without work. The whole warp. */
 GPURT_DEV bool rouses_knows_hungry(const gpurt_task_run_t *run)
 {

@@ -92,6 +92,13 @@ struct task_patient_args {
     uint32_t spawns, until, yields, state, how;
 };
 
+/* A body of so many nanoseconds at least. asks: until its run is due to end, or that long. */
+struct task_spends_args {
+    task_board_t *board;
+    uint64_t ns;
+    uint32_t asks;
+};
+
 /* mark: checks what it waits for. gated: the same, once the gate is open. fan: spawns marks. graph:
  * spawns them with edges. fib: children, and a second run when they have ended. yields: waits for
  * nothing, `count` times. hoard: spawns `state` sharers, which run on until two blocks have run one, or
@@ -101,7 +108,8 @@ struct task_patient_args {
  * result is the note, and above it whether the owner before died. asks: calls the host.
  * patient: spawns marks from 1 on, and waits in its body until so many tasks ran, while it asks what
  * is due. With `yields` it then ends its run, and goes on in another. rouses: its block sees that no
- * other is without work, and does not look again; when the gate is 2 it spawns an urgent mark. */
+ * other is without work, and does not look again; when the gate is 2 it spawns an urgent mark.
+ * spends: takes time; its result is 1 when it was due. */
 #define TASK_TESTS(TASK)                    \
     TASK(mark, struct task_mark_args)       \
     TASK(gated, struct task_mark_args)      \
@@ -116,7 +124,8 @@ struct task_patient_args {
     TASK(holds, struct task_holds_args)     \
     TASK(asks, struct task_asks_args)       \
     TASK(patient, struct task_patient_args) \
-    TASK(rouses, struct task_mark_args)
+    TASK(rouses, struct task_mark_args)     \
+    TASK(spends, struct task_spends_args)
 
 GPURT_EXECUTOR_DECLARE(task_tests, TASK_TESTS);
 

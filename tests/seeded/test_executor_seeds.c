@@ -34,6 +34,12 @@ static uint32_t random_below(uint32_t n)
     return (uint32_t)(state >> 33) % n;
 }
 
+static uint32_t groups; /* of the executor; with so small a quota that tasks wait for it */
+static uint32_t group_any(void)
+{
+    return groups ? GPURT_TASK_GROUP(random_below(groups + 1)) : 0;
+}
+
 /* Owner: the storm. */
 typedef struct node {
     gpurt_submitted_t task;
@@ -63,7 +69,7 @@ static void node_plan(node_t *n, uint32_t i, uint32_t *panics, bool well, bool w
 static void node_submit(gpurt_executor_t x, node_t *n, uint32_t i)
 {
     struct task_mark_args a = {&u.board, i, n->fails, n->panics};
-    uint32_t how = GPURT_TASK_HELD | GPURT_TASK_PRIORITY(random_below(8)) |
+    uint32_t how = GPURT_TASK_HELD | GPURT_TASK_PRIORITY(random_below(8)) | group_any() |
                    (n->anyway ? GPURT_TASK_ANYWAY : 0);
 
     OK(gpurt_executor_submit(rt, x, mark, &a, 1, how, &n->task, &err));
@@ -121,7 +127,7 @@ static void many_submit(gpurt_executor_t x, gpurt_submitted_t *fib)
     struct task_graph_args graph = {&u.board, NODES + FANNED, CHAIN, 0, 1};
     struct task_fib_args fibs = {.n = 6};
 
-    fan.how = GPURT_TASK_PRIORITY(random_below(8)) | GPURT_TASK_CHILD;
+    fan.how = GPURT_TASK_PRIORITY(random_below(8)) | GPURT_TASK_CHILD | group_any();
     u.board.marks[HEARD].before_count = 1;
     u.board.marks[HEARD].befores[0] = SAID;
     for (uint32_t i = 1; i < CHAIN; i++) {
@@ -141,7 +147,7 @@ static void many_submit(gpurt_executor_t x, gpurt_submitted_t *fib)
     graph.first += CHAIN;
     graph.fans = 1;
     OK(gpurt_executor_submit(rt, x, graph, &graph, 1, 0, NULL, &err));
-    OK(gpurt_executor_submit(rt, x, fib, &fibs, 1, 0, fib, &err));
+    OK(gpurt_executor_submit(rt, x, fib, &fibs, 1, group_any(), fib, &err));
 }
 
 static uint64_t ended_check(gpurt_executor_t x)
@@ -197,12 +203,15 @@ static void storm(bool panics, bool well)
                                               .warps = 1 + random_below(2),
                                               .tasks = random_below(2) ? 160 : 640,
                                               .edges = 128,
-                                              .fair_pulls = random_below(2) * 3};
+                                              .fair_pulls = random_below(2) * 3,
+                                              .groups = groups = random_below(3)};
     gpurt_executor_t x;
     gpurt_status_t st;
     uint64_t dropped;
 
     OK(gpurt_executor_open(rt, task_tests, &options, &x, &err));
+    for (uint32_t i = 1; i <= groups; i++)
+        OK(gpurt_executor_quota(rt, x, i, 5 + random_below(50), 1, &err));
     round_run(x, panics, well, 1);
     if (!panics)
         round_run(x, false, well, 2);

@@ -37,6 +37,14 @@ static const char KIND[] = "task_kind task_kinds\n"
                            "runs counter\n"
                            "useful_cycles counter\n"
                            "longest_cycles peak\n";
+static const char GROUP[] = "task_group task_groups\n"
+                            "executor reference words=executor parent\n"
+                            "name text\n"
+                            "quota limit unit=%\n"
+                            "share gauge unit=% of=quota\n"
+                            "waiting gauge\n"
+                            "used counter unit=ns\n"
+                            "held counter\n";
 static const char STUCK[] = "stuck_task stuck_tasks\n"
                             "executor reference words=executor parent\n"
                             "name text\n"
@@ -71,7 +79,7 @@ enum {
     AFTER
 };
 
-static uint32_t executor, kind, stuck;
+static uint32_t executor, kind, group, stuck;
 
 static void draw_at(int rows, int columns)
 {
@@ -84,6 +92,7 @@ static void begin(void)
     stage_program = process(100, "one");
     executor = object_class(EXECUTOR);
     kind = object_class(KIND);
+    group = object_class(GROUP);
     stuck = object_class(STUCK);
 }
 
@@ -119,6 +128,14 @@ static void put_kind(uint32_t id, uint32_t of, const char *name, uint64_t runs,
     uint64_t v[] = {of, string(name), 2, runs, cycles, 900};
 
     object_put(0, kind, T0 + SECOND, id, false, v, 6);
+}
+
+static void put_group(uint32_t id, const char *name, uint64_t quota, uint64_t share,
+                      uint64_t waiting)
+{
+    uint64_t v[] = {1, string(name), quota, share, waiting, 1000, 7};
+
+    object_put(0, group, T0 + SECOND, id, false, v, 7);
 }
 
 static void put_stuck(uint32_t id, const char *name, uint64_t why, uint64_t row,
@@ -213,6 +230,21 @@ static void check_stuck(void)
            "  tile #5  runs, 2.5 s, SM 7 block 2 warp 1, level 4, awaited by 1\n");
 }
 
+static void check_groups(void)
+{
+    begin();
+    put_executor(1, "tiles", BUSY, 2, 6, 120, false);
+    put_group(1, "group 1", 25, 24, 130);
+    put_group(2, "group 2", 0, 70, 0);
+    put_group(3, "group 3", 5, 1, 0);
+    put_group(4, "group 4", 5, 6, 1);
+    draw_at(24, 100);
+    CHECK(seen("  groups      group 1   24% of 25%, 130 tasks wait for it"));
+    CHECK(seen("              group 2   70% of the time, no quota"));
+    CHECK(seen("              group 3   1% of 5%"));
+    CHECK(seen("              group 4   6% of 5%, 1 task waits for it"));
+}
+
 static void check_held(void)
 {
     begin();
@@ -267,6 +299,7 @@ int main(void)
 {
     in_model(check_load);
     in_model(check_stuck);
+    in_model(check_groups);
     in_model(check_held);
     in_model(check_deadlock);
     in_model(check_several);

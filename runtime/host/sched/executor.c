@@ -119,6 +119,9 @@ static gpurt_status_t options_read(const gpurt_executor_options_t *given,
     o->edges = o->edges ? o->edges : 2 * o->tasks;
     o->records = o->records ? o->records : GPURT_EXECUTOR_RECORDS;
     o->stuck_ms = o->stuck_ms ? o->stuck_ms : GPURT_EXECUTOR_STUCK_MS;
+    if (o->groups > GPURT_TASK_GROUPS)
+        return REFUSE(err, GPURT_E_INVALID, "options: %u groups, at most %d", o->groups,
+                      GPURT_TASK_GROUPS);
     if (o->warps > GPURT_HANDS)
         return REFUSE(err, GPURT_E_INVALID, "options: %u warps a block, 1 to %d", o->warps,
                       GPURT_HANDS);
@@ -198,6 +201,7 @@ static void own_fill(gpurt_executor_own_t *e, gpurt_t *rt, const gpurt_kernel_t 
     e->map.spare = spare_of(o);
     e->map.sms = info.sm_count;
     e->map.fair_pulls = o->fair_pulls;
+    e->map.groups = o->groups;
     e->map.task_count = o->tasks + o->blocks * e->map.spare;
     e->map.edge_count = o->edges;
     e->map.task_shift = shift_of(e->map.task_count);

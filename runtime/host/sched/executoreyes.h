@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* executoreyes.h - what looks at an executor remember from one to the next, and what they find: how
- * its multiprocessors fared (executorview.c), its kinds of tasks (kindview.c), and tasks that do not
- * come on (stuckview.c). Kernels notice nothing of it.
+ * its multiprocessors fared (executorview.c), its kinds of tasks (kindview.c) and groups (groupview.c),
+ * and tasks that do not come on (stuckview.c). Kernels notice nothing of it.
  *
  * Context: host, under the viewer's lock. */
 #ifndef GPURT_HOST_EXECUTOREYES_H
@@ -13,6 +13,7 @@
 enum {
     GPURT_EYES_STUCK = 16,    /* tasks that are told of at a time */
     GPURT_EYES_KIND = 6,      /* values of a kind */
+    GPURT_EYES_GROUP = 7,     /* of a group */
     GPURT_EYES_ROWS = 1 << 18 /* of a pool that is searched for who waits: 16 MiB */
 };
 
@@ -65,6 +66,9 @@ typedef struct gpurt_executor_eyes {
     uint32_t kind_id;  /* of the object of the first kind */
     uint32_t kinds_told;
     uint64_t kinds[GPURT_TASK_KINDS][GPURT_EYES_KIND]; /* as they were told last */
+    uint32_t group_id;                                 /* of the object of group 1 */
+    uint64_t groups[GPURT_TASK_GROUPS][GPURT_EYES_GROUP],
+        groups_ns; /* likewise, and when */
     gpurt_stuck_t stuck[GPURT_EYES_STUCK];
 } gpurt_executor_eyes_t;
 
@@ -91,6 +95,12 @@ uint64_t gpurt_eyes_kind(gpurt_viewer_t *v, const gpurt_executor_own_t *e,
 void gpurt_kindview_look(gpurt_viewer_t *v, const gpurt_executor_own_t *e,
                          const gpurt_executor_seen_t *seen);
 void gpurt_kindview_end(gpurt_viewer_t *v, const gpurt_executor_own_t *e);
+
+/* groupview.c: an object a group. */
+void gpurt_groupview_look(gpurt_viewer_t *v, const gpurt_executor_own_t *e,
+                          const gpurt_executor_seen_t *seen,
+                          const gpurt_executor_group_t *groups);
+void gpurt_groupview_end(gpurt_viewer_t *v, const gpurt_executor_own_t *e);
 
 /* stuckview.c: an object a task that does not come on. Returns: how many are told of. */
 uint32_t gpurt_stuckview_look(gpurt_viewer_t *v, const gpurt_executor_own_t *e,

@@ -27,7 +27,8 @@ enum {
 
 static size_t slot_count(const gpurt_executor_map_t *m)
 {
-    return ((size_t)GPURT_RING_FREE_EDGES << m->task_shift) + ((size_t)1 << m->edge_shift);
+    return ((size_t)(GPURT_RING_FREE_EDGES + m->groups) << m->task_shift) +
+           ((size_t)1 << m->edge_shift);
 }
 
 static void parts_list(gpurt_executor_own_t *e, part_t parts[PARTS])
@@ -197,10 +198,18 @@ gpurt_status_t gpurt_executor_fetch(gpurt_executor_own_t *e, void *to, const voi
     return st == GPURT_OK ? gpurt_own_stream_sync(e->rt, e->stream, err) : st;
 }
 
-void gpurt_executor_sum(const gpurt_executor_words_t *words,
-                        const gpurt_executor_block_t *blocks, uint32_t count,
-                        gpurt_executor_status_t *out)
+void gpurt_executor_sum(const gpurt_executor_own_t *e, const gpurt_executor_words_t *words,
+                        const gpurt_executor_block_t *blocks, gpurt_executor_status_t *out)
 {
+    uint32_t count = e->blocks;
+
+    for (uint32_t i = 0; i < e->map.groups; i++) {
+        out->groups[i] = (gpurt_executor_group_t){
+            .percent = gpurt_load_relaxed_sys_u32(&e->xquotas[i]), /* relaxed: a number */
+            .waiting = gpurt_taskring_count(words->xcredits[GPURT_RING_GROUPS + i]),
+            .used_ns = words->groups[i].xused_ns,
+            .held = words->groups[i].xheld};
+    }
     for (uint32_t i = 0; i < GPURT_TASK_LEVELS; i++)
         out->ready[i] = gpurt_taskring_count(words->xcredits[i]);
     out->live = (uint32_t)words->xlive;

@@ -152,6 +152,11 @@ static gpurt_status_t submission_check(const gpurt_executor_own_t *e,
             "executor %s: a submission has arguments, 40 bytes a task at most, and "
             "no parent",
             e->name);
+    if (gpurt_task_group(gpurt_task_flags(s->how)) > e->map.groups)
+        return REFUSE(
+            err, GPURT_E_INVALID,
+            "executor %s: tasks of group %u, and it has %u: open it with more groups",
+            e->name, gpurt_task_group(gpurt_task_flags(s->how)), e->map.groups);
     if (s->how & GPURT_TASK_HELD && !named)
         return REFUSE(err, GPURT_E_INVALID,
                       "executor %s: tasks that are held need handles to start them: pass "
@@ -247,6 +252,55 @@ gpurt_status_t gpurt_executor_cancel(gpurt_t *rt, gpurt_executor_t x,
                                      gpurt_submitted_t task, gpurt_error_t *err)
 {
     return task_order(rt, x, GPURT_ORDER_CANCEL, task, 0, err);
+}
+
+/* ---- quotas ---------------------------------------------------------------------------- */
+
+/* What a nanosecond in a body costs the group, of which all warps together have `percent`. */
+static uint64_t quota_cost(const gpurt_executor_own_t *e, uint32_t percent)
+{
+    uint64_t warps = (uint64_t)e->blocks * e->warps;
+
+    return percent ? (100ull << GPURT_GROUP_COST_BITS) / (percent * warps) : 0;
+}
+
+static gpurt_status_t quota_order(gpurt_executor_own_t *e, uint32_t group, uint32_t percent,
+                                  uint64_t burst_ns, gpurt_error_t *err)
+{
+    gpurt_task_order_t order = {.what = GPURT_ORDER_QUOTA,
+                                .other = group,
+                                .args = {quota_cost(e, percent), burst_ns}};
+    gpurt_status_t st;
+
+    if (!group || group > e->map.groups)
+        return REFUSE(err, GPURT_E_INVALID,
+                      "executor %s: group %u, and it has %u, counted from 1: open it with "
+                      "more groups",
+                      e->name, group, e->map.groups);
+    if (percent > 100)
+        return REFUSE(err, GPURT_E_INVALID,
+                      "executor %s: a quota of %u %%: 1 to 100, or 0 for none", e->name,
+                      percent);
+    st = order_give(e, &order, err);
+    if (st == GPURT_OK)
+        gpurt_store_relaxed_sys_u32(&e->xquotas[group - 1],
+                                    percent); /* relaxed: a number */
+    return st;
+}
+
+gpurt_status_t gpurt_executor_quota(gpurt_t *rt, gpurt_executor_t x, uint32_t group,
+                                    uint32_t percent, uint64_t burst_ns, gpurt_error_t *err)
+{
+    gpurt_status_t st = GPURT_OK;
+    gpurt_executor_own_t *e = gpurt_executor_hold(rt, x, &st, err);
+
+    if (!e)
+        return st;
+    gpurt_lock_take(&e->post);
+    st = quota_order(e, group, percent, burst_ns ? burst_ns : GPURT_EXECUTOR_BURST_NS, err);
+    gpurt_lock_give(&e->post);
+    gpurt_executor_let(e);
+    return st;
 }
 
 /* ---- waits ----------------------------------------------------------------------------- */
@@ -356,7 +410,7 @@ static gpurt_status_t status_read(gpurt_executor_own_t *e, gpurt_executor_status
     if (st == GPURT_OK)
         st = gpurt_executor_fetch(e, blocks, e->map.blocks, bytes, err);
     if (st == GPURT_OK)
-        gpurt_executor_sum(&words, blocks, e->blocks, out);
+        gpurt_executor_sum(e, &words, blocks, out);
     free(blocks);
     if (st == GPURT_OK && gpurt_service_status(e->rt, e->service, &s) == GPURT_OK) {
         out->blocks = s.blocks;

@@ -32,6 +32,7 @@ typedef struct gpurt_executor_own {
 
     gpurt_lock_t post; /* for the next */
     uint32_t posted, taken, free_count;
+    uint32_t xquotas[GPURT_TASK_GROUPS];  /* percent; written by: who has the lock */
     uint32_t *free_records, *record_uses; /* uses: odd, it is in use */
 
     gpurt_lock_t drain; /* one at a time */
@@ -63,8 +64,8 @@ typedef struct gpurt_executor_pair {
 uint32_t gpurt_executor_moves_most(const uint32_t *moves, uint32_t sms,
                                    gpurt_executor_pair_t *pairs, uint32_t most);
 
-void gpurt_executor_sum(const gpurt_executor_words_t *words,
-                        const gpurt_executor_block_t *blocks, uint32_t count,
-                        gpurt_executor_status_t *out);
+/* blocks: of all. */
+void gpurt_executor_sum(const gpurt_executor_own_t *e, const gpurt_executor_words_t *words,
+                        const gpurt_executor_block_t *blocks, gpurt_executor_status_t *out);
 
 #endif

@@ -72,7 +72,7 @@ static const gpurt_field_t fields[FIELDS] = {
     [RUNNING] = GPURT_FIELD("running", GAUGE), /* warps in a body */
     [TASKS] = GPURT_FIELD("tasks", LIMIT),
     [LIVE] = GPURT_FIELD("live", GAUGE, .of = "tasks"),
-    [READY] = GPURT_FIELD("ready", GAUGE),
+    [READY] = GPURT_FIELD("ready", GAUGE), /* those that wait for their group's time, too */
     [STUCK] =
         GPURT_FIELD("stuck", GAUGE,
                     .flags = GPURT_FIELD_TROUBLE), /* tasks, of those that are told of */
@@ -112,6 +112,8 @@ static void levels_put(const gpurt_executor_status_t *s, uint64_t *values)
         row[1] = s->ready[i];
         row += 2;
     }
+    for (uint32_t i = 0; i < GPURT_TASK_GROUPS; i++) /* nothing else keeps them */
+        values[READY] += s->groups[i].waiting;
 }
 
 /* The pairs of multiprocessors with most. */
@@ -267,7 +269,7 @@ static bool executor_look(gpurt_viewer_t *v, const void *object, bool due, uint6
 
     if (!e->eyes || !seen_fetch(v, e, &seen))
         return false;
-    gpurt_executor_sum(seen.words, seen.blocks, e->blocks, &s);
+    gpurt_executor_sum(e, seen.words, seen.blocks, &s);
     values[NAME] = gpurt_watch_text(v, e->name);
     values[BLOCKS] = e->blocks;
     values[WARPS] = (uint64_t)e->blocks * e->warps;
@@ -280,6 +282,7 @@ static bool executor_look(gpurt_viewer_t *v, const void *object, bool due, uint6
     seen.ready = (uint32_t)values[READY];
     seen.running = (uint32_t)values[RUNNING];
     gpurt_kindview_look(v, e, &seen);
+    gpurt_groupview_look(v, e, &seen, s.groups);
     values[STUCK] = gpurt_stuckview_look(v, e, &seen);
     values[STATE] = state_of(values);
     return true;
@@ -309,6 +312,7 @@ static gpurt_executor_eyes_t *eyes_make(const gpurt_executor_own_t *e)
         (gpurt_eye_warp_t *)calloc((size_t)e->blocks * e->warps, sizeof *eyes->warps);
     eyes->blocks = (gpurt_eye_block_t *)calloc(e->blocks, sizeof *eyes->blocks);
     eyes->kind_id = (e->id - 1) * GPURT_TASK_KINDS + 1;
+    eyes->group_id = (e->id - 1) * GPURT_TASK_GROUPS + 1;
     if (eyes->warps && eyes->blocks)
         return eyes;
     eyes_free(eyes);
@@ -331,6 +335,7 @@ void gpurt_executorview_end(gpurt_executor_own_t *e)
     v = gpurt_viewer_enter(e->rt);
     if (v) {
         gpurt_kindview_end(v, e);
+        gpurt_groupview_end(v, e);
         gpurt_stuckview_end(v, e);
         gpurt_viewer_leave();
     }

@@ -28,7 +28,8 @@ enum {
     GPURT_EXECUTOR_TASKS = 1 << 16, /* defaults */
     GPURT_EXECUTOR_WARPS = 4,
     GPURT_EXECUTOR_RECORDS = 1 << 12,
-    GPURT_EXECUTOR_STUCK_MS = 1000
+    GPURT_EXECUTOR_STUCK_MS = 1000,
+    GPURT_EXECUTOR_BURST_NS = 2000000
 };
 
 /* Zero means the default everywhere. */
@@ -48,7 +49,17 @@ typedef struct gpurt_executor_options {
         fair_pulls; /* each so many-th time that a warp of a block takes tasks up, it takes
                           * the least urgent first. 0, the default: never, so urgent tasks can
                           * keep others waiting for ever */
+    uint32_t
+        groups; /* of tasks with a quota: GPURT_TASK_GROUPS at most. 8 bytes more a task each */
 } gpurt_executor_options_t;
+
+/* A group of tasks. */
+typedef struct gpurt_executor_group {
+    uint32_t percent; /* its quota; 0: none */
+    uint32_t waiting; /* tasks that could run, but for it */
+    uint64_t used_ns; /* in bodies; but for those that run */
+    uint64_t held;    /* times that a task had to wait for it */
+} gpurt_executor_group_t;
 
 /* A snapshot whose parts may differ by what happened meanwhile. */
 typedef struct gpurt_executor_status {
@@ -64,6 +75,7 @@ typedef struct gpurt_executor_status {
     /* From ready to taken up, of tasks in one row of GPURT_TASK_SAMPLED: waits[i] took 2^i ns to
      * twice that, and the last one more, too. */
     uint64_t waits[GPURT_TASK_WAITS];
+    gpurt_executor_group_t groups[GPURT_TASK_GROUPS]; /* the first is group 1 */
 } gpurt_executor_status_t;
 
 GPURT_BEGIN_DECLS
@@ -100,6 +112,13 @@ gpurt_status_t gpurt_executor_start(gpurt_t *rt, gpurt_executor_t x, gpurt_submi
  * wait says which it was. */
 gpurt_status_t gpurt_executor_cancel(gpurt_t *rt, gpurt_executor_t x,
                                      gpurt_submitted_t task, gpurt_error_t *err);
+
+/* How much of the time of all its warps bodies of a group take at most: 1 to 100 percent; 0: no quota,
+ * as at first. burst_ns: a group that took less for long may take all for that long times percent;
+ * 0 for GPURT_EXECUTOR_BURST_NS. A body is not interrupted: what it took too long is paid for later. */
+gpurt_status_t gpurt_executor_quota(gpurt_t *rt, gpurt_executor_t x, uint32_t group,
+                                    uint32_t percent, uint64_t burst_ns,
+                                    gpurt_error_t *err);
 
 /* Waits until it has ended, and releases the handle. value: its result; may be NULL.
  * Returns: its status, with err untouched; GPURT_E_TIMEOUT, and the handle stays; GPURT_E_HANDLE,

@@ -23,7 +23,8 @@
  *   gpurt_task_t gpurt_task_spawn(run, name, &args, wanted, how)
  *       each lane with `wanted` spawns one. how: GPURT_TASK_PRIORITY(-4..3), 0 the default, and any
  *       of GPURT_TASK_HELD (it starts when it is told to), GPURT_TASK_CHILD (this one ends after
- *       it), GPURT_TASK_ANYWAY (it runs also when one that it waits for failed or was cancelled).
+ *       it), GPURT_TASK_ANYWAY (it runs also when one that it waits for failed or was cancelled),
+ *       GPURT_TASK_GROUP(1..6) (of a group with a quota; one that the executor does not have is none).
  *       Returns: its handle; 0 where not wanted, and where the pool is empty
  *   gpurt_status_t gpurt_task_after(run, wanted, before, after)
  *       `after`, which this warp has spawned HELD and not started, runs when `before` has ended,
@@ -37,8 +38,9 @@
  *                                    that it has spawned have ended; without any, at its next turn
  *   bool gpurt_task_due(run)         of a long body, every microsecond or two: whether it should end
  *                                    its run soon, by gpurt_task_await, because something more
- *                                    urgent is ready or the host wants the executor to rest or
- *                                    stop. Meanwhile others get what waits behind this body
+ *                                    urgent is ready, its group has had its share, or the host
+ *                                    wants the executor to rest or stop. Meanwhile others get what
+ *                                    waits behind this body
  *   void gpurt_task_result(run, value)            8 bytes for the host that waits
  *   void gpurt_task_fail(run, status)             it counts as failed, with that status
  *   bool gpurt_task_tainted(run)                  one that it waited for has failed

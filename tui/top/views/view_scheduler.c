@@ -386,7 +386,42 @@ static int map_draw(const sheet_t *s, int row)
     return row + 1 + (drawn > 0 && room > 0 ? (drawn - 1) / room : 0);
 }
 
-/* ---- kinds and stuck tasks ----------------------------------------------------------- */
+/* ---- groups, kinds and stuck tasks ---------------------------------------------------- */
+
+/* "group 1   24% of 25%, 130 tasks wait for it" */
+static void group_draw(const sheet_t *s, int row, const gpurt_model_object_t *o)
+{
+    uint64_t share = now_of(s->all, o, "share", GPURT_FIELD_GAUGE);
+    uint64_t quota = now_of(s->all, o, "quota", GPURT_FIELD_LIMIT);
+    uint64_t waiting = now_of(s->all, o, "waiting", GPURT_FIELD_GAUGE);
+    char name[OBJECT_TEXT], count[16];
+    int at = canvas_printf(s->c, s->area, row, BODY, STYLE_NORMAL, "%s   %llu%%",
+                           text_of(s->all, o, "name", GPURT_FIELD_TEXT, name),
+                           (unsigned long long)share);
+
+    if (!quota) {
+        canvas_put(s->c, s->area, row, at, STYLE_DIM, " of the time, no quota");
+        return;
+    }
+    at = canvas_printf(s->c, s->area, row, at, STYLE_NORMAL, " of %llu%%",
+                       (unsigned long long)quota);
+    if (waiting)
+        canvas_printf(s->c, s->area, row, at, STYLE_NORMAL, ", %s task%s for it",
+                      canvas_short(waiting, count), waiting == 1 ? " waits" : "s wait");
+}
+
+static int groups_draw(const sheet_t *s, int row)
+{
+    const gpurt_model_object_t *list[PARTS];
+    int count = parts_of(s->all, s->o, "task_group", list);
+
+    if (!count)
+        return row;
+    label_put(s, row, "groups");
+    for (int i = 0; i < count; i++)
+        group_draw(s, row++, list[i]);
+    return row;
+}
 
 static void kinds_sort(const gpurt_model_objects_t *all,
                        const gpurt_model_object_t *list[PARTS], int count)
@@ -529,7 +564,8 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
     row = ready_draw(&s, row);
     row = waits_draw(&s, row);
     row = moves_draw(&s, row);
-    row = map_draw(&s, row) + 1;
+    row = map_draw(&s, row);
+    row = groups_draw(&s, row) + 1;
     row = kinds_draw(&s, row);
     stucks_draw(&s, row);
 }

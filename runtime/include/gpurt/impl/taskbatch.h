@@ -44,6 +44,9 @@ typedef struct gpurt_worker {
     /* bodies of one function that the block does not count yet */
     uint64_t kind_cycles, kind_longest;
     uint32_t kind_runs, kind;
+    /* bodies of one group that is not charged yet */
+    uint64_t group_began, group_ns;
+    uint32_t group; /* 0: none */
 } gpurt_worker_t;
 
 /* ---- what is noted ------------------------------------------------------------------------ */
@@ -92,6 +95,43 @@ GPURT_DEV void gpurt_worker_kind(gpurt_worker_t *w, uint64_t took)
         w->kind_longest = took;
         gpurt_kind_longest(&w->run, w->kind, took);
     }
+}
+
+/* The leader: bodies of one group, to the group. */
+GPURT_DEV void gpurt_worker_group_tell(gpurt_worker_t *w)
+{
+    if (w->group_ns)
+        gpurt_group_charge(w->run.map, w->group, w->group_ns);
+    w->group_ns = 0;
+}
+
+/* The leader: a body begins. */
+GPURT_DEV void gpurt_worker_group_begin(gpurt_worker_t *w)
+{
+    uint32_t group = gpurt_group_of(w->run.map, w->run.head.flags);
+
+    if (group != w->group)
+        gpurt_worker_group_tell(w);
+    w->group = group;
+    w->group_began = group ? gpurt_globaltimer() : 0;
+}
+
+/* The leader: it has ended. */
+GPURT_DEV void gpurt_worker_group_end(gpurt_worker_t *w)
+{
+    if (w->group)
+        w->group_ns += gpurt_globaltimer() - w->group_began;
+}
+
+/* The leader, within a body: whether its group has had its share. */
+GPURT_DEV bool gpurt_worker_group_over(gpurt_worker_t *w)
+{
+    if (!w->group)
+        return false;
+    gpurt_worker_group_end(w);
+    gpurt_worker_group_tell(w);
+    w->group_began = gpurt_globaltimer();
+    return gpurt_group_waits(w->run.map, w->group, w->group_began) != 0;
 }
 
 /* The leader adds up what its warp did. */
@@ -280,6 +320,33 @@ GPURT_DEV void gpurt_task_unbegin(gpurt_task_row_t *row, uint64_t before)
         (void)gpurt_and_relaxed_dev_u64(&row->xword, ~GPURT_TASK_BEGUN);
 }
 
+/* Tasks of a batch whose group has had its share go into the group's ring, as if they had not been
+ * taken up. The whole warp. */
+GPURT_DEVN void gpurt_batch_hold(gpurt_worker_t *w)
+{
+    const gpurt_executor_map_t *m = w->run.map;
+    uint32_t full = GPURT_FULL_MASK, index = gpurt_task_index(w->mine.task), left;
+    uint32_t group = w->mine.task && w->mine.status == (gpurt_status_t)GPURT_TASK_PENDING
+                         ? gpurt_group_of(m, w->mine.head.flags)
+                         : 0;
+    bool over = group && gpurt_group_waits(m, group, gpurt_globaltimer());
+
+    left = gpurt_ballot(full, over);
+    if (over)
+        gpurt_task_unbegin(&m->tasks[index], w->mine.value);
+    while (left) {
+        uint32_t now = gpurt_shfl_u32(full, group, gpurt_leader(left));
+        uint32_t same = gpurt_ballot(full, over && group == now);
+
+        left &= ~same;
+        gpurt_group_hold(m, now, same, index);
+    }
+    if (over) {
+        w->mine.task = 0;
+        gpurt_held_put(&w->warp->held[gpurt_lane()], GPURT_TASK_NONE, &w->mine);
+    }
+}
+
 /* The whole warp takes up those of its lanes. */
 GPURT_DEV void gpurt_batch_take(gpurt_worker_t *w, uint32_t index)
 {
@@ -293,6 +360,8 @@ GPURT_DEV void gpurt_batch_take(gpurt_worker_t *w, uint32_t index)
         gpurt_task_begin(w, index);
         gpurt_held_put(&w->warp->held[gpurt_lane()], index, &w->mine);
     }
+    if (w->run.map->groups)
+        gpurt_batch_hold(w);
     if (gpurt_lane() == 0) {
         w->taken = gpurt_clock();
         gpurt_warp_batch(w->warp, count);
@@ -373,6 +442,8 @@ GPURT_DEV bool gpurt_batch_next(gpurt_worker_t *w)
     run->parent = run->again = false;
     w->looked = (uint32_t)gpurt_clock();
     if (gpurt_lane() == 0) { /* relaxed: the same warp reads it */
+        if (run->map->groups)
+            gpurt_worker_group_begin(w);
         w->began = gpurt_clock();
         gpurt_store_relaxed_dev_u64(&w->warp->xat,
                                     gpurt_warp_word(w->began, &run->head, w->begun));
@@ -383,6 +454,8 @@ GPURT_DEV bool gpurt_batch_next(gpurt_worker_t *w)
 /* The whole warp closes those of its batch that have ended. */
 GPURT_DEV void gpurt_batch_end(gpurt_worker_t *w)
 {
+    if (w->group_ns) /* in the leader alone */
+        gpurt_worker_group_tell(w);
     if (!gpurt_any(GPURT_FULL_MASK, w->mine.task != 0))
         return;
     w->next = gpurt_tasks_close(&w->run, GPURT_FULL_MASK, &w->mine, w->next);
@@ -425,6 +498,8 @@ GPURT_DEV void gpurt_worker_done(gpurt_worker_t *w)
     if (gpurt_lane() == 0) {
         uint64_t took = gpurt_clock() - w->began;
 
+        if (run->map->groups)
+            gpurt_worker_group_end(w);
         w->useful += took;
         w->bodies++;
         gpurt_hall_learn(w->run.hall, took);

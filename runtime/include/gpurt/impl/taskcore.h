@@ -25,7 +25,7 @@ GPURT_DEV void gpurt_task_fill(gpurt_task_row_t *row, const gpurt_task_plan_t *p
     row->head.record = plan->record;
     row->head.function = (uint16_t)plan->function;
     row->head.level = (uint8_t)gpurt_task_level(plan->how);
-    row->head.flags = (uint8_t)(plan->how & GPURT_TASK_ANYWAY);
+    row->head.flags = gpurt_task_flags(plan->how);
     for (uint32_t i = 0; i < GPURT_TASK_ARGS_BYTES / 8; i++)
         row->args[i] = plan->args[i];
     /* relaxed: it is found only by who is told of it later */

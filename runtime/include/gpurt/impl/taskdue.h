@@ -36,9 +36,16 @@ GPURT_DEV void gpurt_due_give(gpurt_worker_t *w)
         gpurt_batch_give(w, left);
 }
 
+enum {
+    GPURT_DUE_OVER =
+        16 /* beside GPURT_WORKER_MEETS and others: the group has had its share */
+};
+
 /* The leader: what its warp is to do besides. */
 GPURT_DEV uint32_t gpurt_due_called(gpurt_worker_t *w)
 {
+    if (gpurt_worker_group_over(w))
+        return GPURT_DUE_OVER;
     if ((uint32_t)gpurt_clock() - w->looked_far > GPURT_DUE_FAR_CYCLES)
         return gpurt_worker_called(w);
     return gpurt_worker_meets(w) ? (uint32_t)GPURT_WORKER_MEETS : 0;
@@ -58,7 +65,8 @@ GPURT_DEV bool gpurt_due_urgent(gpurt_worker_t *w)
     return gpurt_shfl_u32(GPURT_FULL_MASK, there, 0) || gpurt_pockets_levels(hall) & urgent;
 }
 
-/* A look. Returns: whether something more urgent is ready, or the block's warps are to meet. */
+/* A look. Returns: whether something more urgent is ready, the block's warps are to meet, or its group
+ * has had its share. */
 GPURT_DEVN bool gpurt_due_look(gpurt_worker_t *w)
 {
     uint32_t what;
@@ -74,7 +82,7 @@ GPURT_DEVN bool gpurt_due_look(gpurt_worker_t *w)
     if (what & (GPURT_WORKER_ASKS | GPURT_WORKER_LOOK))
         w->looked_far = w->looked;
     w->hurries = gpurt_due_urgent(w);
-    return w->hurries || what & GPURT_WORKER_MEETS;
+    return w->hurries || what & (GPURT_WORKER_MEETS | GPURT_DUE_OVER);
 }
 
 GPURT_STATIC_ASSERT(offsetof(gpurt_worker_t, run) == 0, "a body has its warp's run");

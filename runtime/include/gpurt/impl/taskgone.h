@@ -66,7 +66,9 @@ GPURT_DEVN void gpurt_worker_gone(uint64_t at)
 
         gpurt_held_gone(&run, &warp->held[i], ran && i + 1 == begun);
     }
-    gpurt_warp_batch(warp, 0); /* for who looks: nothing runs there */
+    gpurt_warp_batch(warp, 0);                    /* for who looks: nothing runs there */
+    if (gpurt_groups_next(run.map) != UINT64_MAX) /* those who sleep do not know of them */
+        gpurt_executor_wake(run.map);
 }
 
 #if defined(GPURT_DEFER_DEPTH) && GPURT_DEFER_DEPTH > 1

@@ -15,6 +15,7 @@
 #include <gpurt/clock.h>
 #include <gpurt/hostword.h>
 
+#include <gpurt/impl/taskgroup.h>
 #include <gpurt/impl/tasklive.h>
 #include <gpurt/impl/taskseen.h>
 
@@ -214,6 +215,27 @@ GPURT_DEVN void gpurt_hall_give(const gpurt_task_run_t *run)
         gpurt_tasks_share(run, full, many, level, index);
 }
 
+/* Tasks that waited for their group's time are ready again, as far as that has come. rings: those
+ * with tasks, a bit each. The whole warp. */
+GPURT_DEVN void gpurt_groups_bring(const gpurt_task_run_t *run, uint32_t rings)
+{
+    const gpurt_executor_map_t *m = run->map;
+    uint32_t full = GPURT_FULL_MASK, lane = gpurt_lane();
+    bool due = rings >> lane & 1u &&
+               !gpurt_group_waits(m, lane + 1 - GPURT_RING_GROUPS, gpurt_globaltimer());
+
+    for (rings = gpurt_ballot(full, due); rings; rings &= rings - 1) {
+        gpurt_taskring_t ring =
+            gpurt_group_ring(m, gpurt_ctz(rings) + 1 - GPURT_RING_GROUPS);
+        uint32_t index = GPURT_TASK_NONE, some;
+
+        gpurt_taskring_pop(&ring, full, full, 1, 2 * gpurt_grid_blocks(), &index);
+        some = gpurt_ballot(full, index != GPURT_TASK_NONE);
+        if (some)
+            gpurt_tasks_push(run, full, some, index);
+    }
+}
+
 /* Whether the device's words were not looked at for long: then the caller looks, and no other. A look
  * costs a warp some 2,000 cycles, and tells little new while no block is without work. */
 GPURT_DEV bool gpurt_hall_due(gpurt_executor_hall_t *hall)
@@ -225,6 +247,13 @@ GPURT_DEV bool gpurt_hall_due(gpurt_executor_hall_t *hall)
                          : GPURT_HALL_CALM_CYCLES;
 
     return now - looked > pause && gpurt_cas_relaxed_near_u32(&hall->xlooked, &looked, now);
+}
+
+/* One lane: whoever asks next looks. */
+GPURT_DEV void gpurt_hall_hurry(gpurt_executor_hall_t *hall)
+{
+    gpurt_store_relaxed_near_u32(&hall->xlooked, /* relaxed: a time */
+                                 (uint32_t)gpurt_clock() - GPURT_HALL_CALM_CYCLES - 1);
 }
 
 /* The leader of a warp: what the block keeps and has ended, to those who count. */
@@ -248,8 +277,10 @@ GPURT_DEVN void gpurt_hall_look(const gpurt_task_run_t *run)
     uint32_t full = GPURT_FULL_MASK, lane = gpurt_lane(), sleepers, hungry;
     /* relaxed: hints, and numbers. One line: a word a lane */
     uint32_t word = gpurt_load_relaxed_dev_u32(&words->xcredits[0] + lane);
-    uint32_t levels = gpurt_levels_of(gpurt_taskring_count(word) != 0);
+    uint32_t rings = gpurt_ballot(full, lane < GPURT_RINGS && gpurt_taskring_count(word));
+    uint32_t levels = rings & ((1u << GPURT_TASK_LEVELS) - 1);
 
+    rings &= ~((1u << GPURT_RING_GROUPS) - 1);
     sleepers = gpurt_shfl_u32(full, word, GPURT_WORD_SLEEPERS);
     hungry = gpurt_shfl_u32(full, word, GPURT_WORD_HUNGRY) + sleepers;
     word = gpurt_shfl_u32(full, word, GPURT_WORD_COMMAND);
@@ -263,6 +294,8 @@ GPURT_DEVN void gpurt_hall_look(const gpurt_task_run_t *run)
             gpurt_executor_wake(run->map);
     }
     gpurt_kinds_tell(run, hall, lane, GPURT_WARP_SIZE);
+    if (run->map->groups && rings)
+        gpurt_groups_bring(run, rings);
     if (!levels && gpurt_shfl_u32(full, hungry, 0))
         gpurt_hall_give(run);
 }

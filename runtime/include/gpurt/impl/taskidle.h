@@ -29,16 +29,18 @@ GPURT_DEV void gpurt_worker_sleep(gpurt_worker_t *w)
     gpurt_executor_words_t *words = w->run.map->words;
     /* relaxed: the fence orders the count before the look; the rest are numbers */
     uint32_t seen = gpurt_load_relaxed_dev_u32(&words->xwake), pauses = 0;
+    uint64_t left_ns;
 
     gpurt_add_relaxed_dev_u32(&words->xsleepers, 1);
     gpurt_fence_seq_cst_dev();
     gpurt_store_relaxed_dev_u64(&w->run.block->xasleep, 1);
     while (!w->asks && !gpurt_levels_there(w->run.map) &&
            gpurt_load_relaxed_dev_u32(&words->xwake) == seen &&
-           !gpurt_host_calls(w, gpurt_load_relaxed_dev_u32(&words->xcommand))) {
+           !gpurt_host_calls(w, gpurt_load_relaxed_dev_u32(&words->xcommand)) &&
+           (left_ns = gpurt_groups_next(w->run.map)) != 0) {
         w->asks = gpurt_host_look(w);
         if (!w->asks)
-            gpurt_host_pause(pauses++, UINT64_MAX, GPURT_HERE);
+            gpurt_host_pause(pauses++, left_ns, GPURT_HERE);
     }
     gpurt_store_relaxed_dev_u64(&w->run.block->xasleep, 0);
     gpurt_sub_relaxed_dev_u32(&words->xsleepers, 1);
@@ -121,6 +123,10 @@ GPURT_DEV bool gpurt_worker_look(gpurt_worker_t *w, uint32_t turn)
     }
     if (gpurt_hall_has(w->run.hall))
         return true;
+    if (!gpurt_groups_next(w->run.map)) { /* its warp's look brings them */
+        gpurt_hall_hurry(w->run.hall);
+        return true;
+    }
     w->asks = gpurt_host_look(w);
     if (turn >= GPURT_IDLE_LOOKS)
         gpurt_hands_shut(&w->run.hall->hands);

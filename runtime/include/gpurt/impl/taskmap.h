@@ -3,7 +3,8 @@
  *
  *   map --< task        a row of 64 bytes: counters, arguments
  *       --< edge        who waits for whom: a list at the task that is waited for
- *       --< ring        numbers of tasks: a level of priority each, free tasks; free edges
+ *       --< ring        numbers of tasks: a level of priority each, free tasks; free edges; tasks
+ *                       of each group that wait for its time
  *                       (a block has pockets of its own in front of them: taskrun.h)
  *       --< warp        what a warp has pulled, for whoever cleans up behind it
  *       --< block       what its warps did
@@ -19,6 +20,7 @@ enum {
     GPURT_TASK_BYTES = 64,
     GPURT_TASK_ARGS_BYTES = 40,
     GPURT_TASK_LEVELS = 8, /* of priority, the most urgent first */
+    GPURT_TASK_GROUPS = 6, /* with a quota of time (taskgroup.h) */
     GPURT_TASK_NORMAL = 3,
     GPURT_TASK_ORDERS = 1024, /* of the host, under way at a time */
     GPURT_TASK_BATCH = 24,    /* tasks that a warp takes up at a time, if they are short */
@@ -40,10 +42,12 @@ enum {
 #define GPURT_TASK_HELD        8u  /* it starts when it is told to (gpurt_task_start) */
 #define GPURT_TASK_CHILD       16u /* its parent ends after it */
 #define GPURT_TASK_ANYWAY      32u /* it runs also when one that it waits for fails */
+#define GPURT_TASK_GROUP(g)    (((uint32_t)(g)&7u) << 8) /* 1 to 6; 0: of none */
 
 /* flags of a task, with GPURT_TASK_ANYWAY */
 enum {
-    GPURT_TASK_OVER = 1 /* its body has ended, and its children have not all */
+    GPURT_TASK_OVER = 1,      /* its body has ended, and its children have not all */
+    GPURT_TASK_GROUP_BIT = 1, /* from here on three bits: its group */
 };
 
 /* What stays while a task lives, but for its flags: read once, by who runs it. */
@@ -75,8 +79,19 @@ typedef struct gpurt_task_edge {
 enum {
     GPURT_RING_FREE_TASKS = GPURT_TASK_LEVELS,
     GPURT_RING_FREE_EDGES,
-    GPURT_RINGS
+    GPURT_RING_GROUPS, /* from here on one each, as many as the executor has */
+    GPURT_RINGS = GPURT_RING_GROUPS + GPURT_TASK_GROUPS
 };
+
+/* A group of tasks. written by: any lane */
+typedef struct GPURT_ALIGN(128) gpurt_task_group {
+    uint64_t xuntil; /* taskgroup.h */
+    uint64_t xcost;  /* of a nanosecond in a body, << GPURT_GROUP_COST_BITS; 0: no quota */
+    uint64_t xburst; /* nanoseconds that xuntil may be ahead of now */
+    uint64_t xused_ns; /* in bodies */
+    uint64_t xheld;    /* times that a task was put into its ring */
+    uint64_t unused[11];
+} gpurt_task_group_t;
 
 typedef struct gpurt_task_line {
     uint32_t x; /* written by: any lane */
@@ -100,7 +115,8 @@ typedef struct GPURT_ALIGN(128) gpurt_executor_words {
     uint32_t xtaken;     /* orders that were; written by: that warp */
     uint32_t unused3[30];
     gpurt_task_line_t heads[GPURT_RINGS], tails[GPURT_RINGS];
-    uint64_t xlongest[GPURT_TASK_KINDS]; /* cycles of a body of each kind */
+    uint64_t xlongest[GPURT_TASK_KINDS];          /* cycles of a body of each kind */
+    gpurt_task_group_t groups[GPURT_TASK_GROUPS]; /* the first is group 1 */
 } gpurt_executor_words_t;
 
 /* Of a kind of tasks; written by: a block's warps, now and then. */
@@ -165,7 +181,8 @@ typedef enum gpurt_task_what {
     GPURT_ORDER_AFTER = 2, /* the task of `record` waits for that of `other` */
     GPURT_ORDER_START = 3,
     GPURT_ORDER_CANCEL = 4,
-    GPURT_ORDER_DRAIN = 5 /* tell when nothing lives; `other` is the drain's number */
+    GPURT_ORDER_DRAIN = 5, /* tell when nothing lives; `other` is the drain's number */
+    GPURT_ORDER_QUOTA = 6  /* of group `other`: args are its xcost and xburst */
 } gpurt_task_what_t;
 
 typedef struct GPURT_ALIGN(64) gpurt_task_order {
@@ -208,6 +225,7 @@ typedef struct gpurt_executor_map {
     uint32_t sms;   /* of the device */
     uint32_t
         fair_pulls; /* of a block, of which one begins with the least urgent; 0: none */
+    uint32_t groups;
 } gpurt_executor_map_t;
 
 struct gpurt_executor_args {
@@ -218,6 +236,16 @@ struct gpurt_executor_args {
 GPURT_HD uint32_t gpurt_task_level(uint32_t how)
 {
     return (GPURT_TASK_NORMAL - how) & 7u; /* of -4 to 3, in three bits */
+}
+
+/* What stays of it: the flags of a task that has not begun. */
+GPURT_HD uint8_t gpurt_task_flags(uint32_t how)
+{
+    return (uint8_t)((how & GPURT_TASK_ANYWAY) | (how >> 8 & 7u) << GPURT_TASK_GROUP_BIT);
+}
+GPURT_HD uint32_t gpurt_task_group(uint32_t flags)
+{
+    return flags >> GPURT_TASK_GROUP_BIT & 7u;
 }
 
 GPURT_HD gpurt_taskring_t gpurt_executor_ring(const gpurt_executor_map_t *m, uint32_t i)

@@ -59,7 +59,7 @@ GPURT_DEVN void gpurt_orders_obey(gpurt_task_run_t *run, const gpurt_task_order_
                                 (uint32_t)GPURT_E_NOMEM);
     }
     gpurt_syncwarp(full); /* names, to all lanes */
-    if (what && what != GPURT_ORDER_SPAWN && what != GPURT_ORDER_DRAIN)
+    if (what >= GPURT_ORDER_AFTER && what <= GPURT_ORDER_CANCEL)
         task = m->named[plan.record - 1];
     if (what == GPURT_ORDER_AFTER)
         other = m->named[o->other - 1];
@@ -75,6 +75,8 @@ GPURT_DEVN void gpurt_orders_obey(gpurt_task_run_t *run, const gpurt_task_order_
     gpurt_syncwarp(full); /* before nothing more of them is asked */
     if (what == GPURT_ORDER_DRAIN)
         gpurt_live_ask(m, o->other);
+    if (what == GPURT_ORDER_QUOTA)
+        gpurt_group_set(m, o->other, o->args[0], o->args[1]);
 }
 
 /* The whole warp takes up to 32. Returns: whether there were any. */
