@@ -7,7 +7,8 @@
  *   deadlock two tasks that wait for each other
  *   quota    three tasks of a group that has had its share
  *
- * SIGUSR1 ends the last four before. */
+ * SIGUSR1 ends the last four before. Or: tasks_app fib N, which says how many tasks that took, and
+ * then is idle until that signal. */
 #include "../executor_stage.h"
 
 #include <signal.h>
@@ -104,14 +105,24 @@ static void quota(gpurt_executor_t x, uint32_t ms)
     must(gpurt_executor_quota(rt, x, 1, 0, 0, &err));
 }
 
+static void fib_of(gpurt_executor_t x, uint32_t n)
+{
+    struct task_fib_args a = {.n = n};
+    gpurt_submitted_t task;
+
+    must(gpurt_executor_submit(rt, x, fib, &a, 1, 0, &task, &err));
+    CHECK_EQ(wait_of(x, task, NULL), GPURT_OK);
+    must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    printf("%llu tasks\n", (unsigned long long)status_of(x).ended);
+    fflush(stdout);
+    wait_ms(60000);
+}
+
 static const struct {
     const char *name;
     void (*play)(gpurt_executor_t x, uint32_t ms);
-} scenes[] = {{"load", load},
-              {"stuck", stuck},
-              {"held", held},
-              {"deadlock", deadlock},
-              {"quota", quota}};
+} scenes[] = {{"load", load},         {"stuck", stuck}, {"held", held},
+              {"deadlock", deadlock}, {"quota", quota}, {"fib", fib_of}};
 
 int main(int argc, char **argv)
 {
