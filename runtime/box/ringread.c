@@ -120,7 +120,8 @@ uint32_t gpurt_ring_find(const gpurt_group_t *ring, uint32_t group_count, uint32
 }
 
 /* Walks on from a position that was overwritten until the laps fall back by one: there
- * is the producer's head, and from there the oldest lap stands. */
+ * is the producer's head, and from there the oldest lap stands. Where only later groups of a
+ * record were overwritten so far, the head is at the first of these: never back from there. */
 uint32_t gpurt_ring_oldest(const gpurt_group_t *ring, uint32_t group_count,
                            uint32_t position)
 {
@@ -134,5 +135,6 @@ uint32_t gpurt_ring_oldest(const gpurt_group_t *ring, uint32_t group_count,
         if ((uint32_t)tag_ahead(g.tag, position + i) != lap)
             break;
     }
+    lap = lap ? lap : group_count;
     return gpurt_ring_find(ring, group_count, position + i + lap - group_count + margin);
 }

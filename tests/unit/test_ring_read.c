@@ -117,6 +117,36 @@ static void overwrite(void)
     gpurt_boxmap_detach(&map);
 }
 
+/* Of a record's groups a later one is of the next lap before the first is: the reader goes on, and
+ * not back to what it has read. */
+static void half_overwritten(void)
+{
+    gpurt_ring_port_t port = open_ring(GPURT_POLICY_OVERWRITE);
+    uint32_t words[GPURT_READ_WORDS], groups, position, next;
+    gpurt_group_t *second;
+
+    for (uint32_t i = 0; i < 300; i++)
+        CHECK_MSG(feed_uniform(&port, 1, 5, i, ~i, i), "never full");
+    position = gpurt_ring_oldest(port.groups, port.group_count, GPURT_RING_START);
+    for (uint32_t i = 0; i < 40; i++) { /* into the middle of the lap */
+        CHECK_EQ(gpurt_ring_read(port.groups, port.group_count, position, words, &groups),
+                 GPURT_READ_RECORD);
+        position += groups;
+    }
+    CHECK_EQ(gpurt_ring_read(port.groups, port.group_count, position, words, &groups),
+             GPURT_READ_RECORD);
+    CHECK(groups == 2);
+    second = gpurt_ring_at(&port, position + 1);
+    second->tag += port.group_count << 16;
+    CHECK_EQ(gpurt_ring_read(port.groups, port.group_count, position, words, &groups),
+             GPURT_READ_OVERRUN);
+    next = gpurt_ring_oldest(port.groups, port.group_count, position);
+    CHECK_MSG((int32_t)(next - position) > 0, "from %u back to %u", position, next);
+    CHECK_EQ(gpurt_ring_read(port.groups, port.group_count, next, words, &groups),
+             GPURT_READ_RECORD);
+    gpurt_boxmap_detach(&map);
+}
+
 static void torn_and_shared(void)
 {
     gpurt_ring_port_t port = open_ring(GPURT_POLICY_DROP_NEWEST);
@@ -234,6 +264,7 @@ int main(void)
               "words of types");
     drop_newest();
     overwrite();
+    half_overwritten();
     torn_and_shared();
     many_producers();
     two_losers();
