@@ -28,7 +28,8 @@ enum {
     HELPERS = 2, /* threads of the library, at least: panics, host calls */
     STOP_S = 5,  /* how long a GPU's process stands */
     NAP_NS = 1000000,
-    NAPS = 40000
+    NAPS = 40000,
+    SAME = 50 /* looks that find the same threads */
 };
 
 static void nap(void)
@@ -102,11 +103,15 @@ static uint32_t helpers_signal(int signal)
 static void threads_stop(uint32_t least)
 {
     const struct sigaction action = {.sa_handler = stand, .sa_flags = SA_RESTART};
-    uint32_t count;
+    uint32_t count, same = 0, before = 0;
 
     CHECK_EQ(sigaction(SIGPROF, &action, NULL), 0);
-    for (uint32_t i = 0; i < NAPS && helpers_signal(0) < least; i++)
-        nap(); /* one that begins lets no signal in yet */
+    /* A helper that begins lets no signal in yet, and a worker has no name of its own. */
+    for (uint32_t i = 0; i < NAPS && same < SAME; i++, before = count) {
+        nap();
+        count = helpers_signal(0);
+        same = count >= least && count == before ? same + 1 : 0;
+    }
     count = helpers_signal(SIGPROF);
     CHECK_MSG(count >= least, "%u threads to stop", count);
     for (uint32_t i = 0; i < NAPS && gpurt_load_relaxed_sys_u32(&xstanding) < count; i++)
