@@ -152,11 +152,11 @@ static gpurt_status_t submission_check(const gpurt_executor_own_t *e,
             "executor %s: a submission has arguments, 40 bytes a task at most, and "
             "no parent",
             e->name);
-    if (gpurt_task_group(gpurt_task_flags(s->how)) > e->map.groups)
+    if (s->how >> 8 > e->map.groups)
         return REFUSE(
             err, GPURT_E_INVALID,
             "executor %s: tasks of group %u, and it has %u: open it with more groups",
-            e->name, gpurt_task_group(gpurt_task_flags(s->how)), e->map.groups);
+            e->name, s->how >> 8, e->map.groups);
     if (s->how & GPURT_TASK_HELD && !named)
         return REFUSE(err, GPURT_E_INVALID,
                       "executor %s: tasks that are held need handles to start them: pass "
@@ -281,7 +281,9 @@ static gpurt_status_t quota_order(gpurt_executor_own_t *e, uint32_t group, uint3
         return REFUSE(err, GPURT_E_INVALID,
                       "executor %s: a quota of %u %%: 1 to 100, or 0 for none", e->name,
                       percent);
-    st = order_give(e, &order, err);
+    st = end_check(e, err);
+    if (st == GPURT_OK)
+        st = order_give(e, &order, err);
     if (st == GPURT_OK)
         gpurt_store_relaxed_sys_u32(&e->xquotas[group - 1],
                                     percent); /* relaxed: a number */

@@ -30,11 +30,12 @@ static const gpurt_field_t fields[FIELDS] = {
 GPURT_STATIC_ASSERT((int)FIELDS == (int)GPURT_EYES_GROUP, "a value each");
 GPURT_CLASS_DECLARE(task_group, task_groups, fields, NULL);
 
-/* Of the time of all warps since the look before. */
+/* Of the time of all warps since the look before; all of it where a body ended that began earlier. */
 static uint64_t share_of(const gpurt_executor_own_t *e, uint64_t used_ns, uint64_t since_ns)
 {
     uint64_t all_ns = since_ns * e->blocks * e->warps;
 
+    used_ns = used_ns < all_ns ? used_ns : all_ns;
     return all_ns ? (used_ns * 100 + all_ns / 2) / all_ns : 0;
 }
 

@@ -114,8 +114,8 @@ gpurt_status_t gpurt_executor_cancel(gpurt_t *rt, gpurt_executor_t x,
                                      gpurt_submitted_t task, gpurt_error_t *err);
 
 /* How much of the time of all its warps bodies of a group take at most: 1 to 100 percent; 0: no quota,
- * as at first. burst_ns: a group that took less for long may take all for that long times percent;
- * 0 for GPURT_EXECUTOR_BURST_NS. A body is not interrupted: what it took too long is paid for later. */
+ * as at first. burst_ns: the share of so long a time may be taken at once; 0 for
+ * GPURT_EXECUTOR_BURST_NS. A body is not interrupted: what it took too long is paid for later. */
 gpurt_status_t gpurt_executor_quota(gpurt_t *rt, gpurt_executor_t x, uint32_t group,
                                     uint32_t percent, uint64_t burst_ns,
                                     gpurt_error_t *err);

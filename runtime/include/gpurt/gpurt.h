@@ -54,9 +54,10 @@ typedef struct gpurt_cpu_options {
     uint64_t
         spin_limit; /* idle rounds (every lane spins) until livelock is reported; default
                               20,000 under a seeded schedule, else spin_limit_ms decides */
-    uint32_t spin_limit_ms; /* default 10,000; UINT32_MAX: wait for ever */
-    bool strict;            /* report legal but suspicious synchronisation */
-    bool check_scope;       /* report atomics whose scope is narrower than their use */
+    uint32_t
+        spin_limit_ms; /* ... and 2,500 rounds; default 10,000; UINT32_MAX: wait for ever */
+    bool strict;       /* report legal but suspicious synchronisation */
+    bool check_scope;  /* report atomics whose scope is narrower than their use */
 } gpurt_cpu_options_t;
 
 /* What is logged, and where. The environment wins: GPURT_OFF, GPURT_LOG, GPURT_LEVEL,

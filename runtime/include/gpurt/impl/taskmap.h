@@ -42,7 +42,7 @@ enum {
 #define GPURT_TASK_HELD        8u  /* it starts when it is told to (gpurt_task_start) */
 #define GPURT_TASK_CHILD       16u /* its parent ends after it */
 #define GPURT_TASK_ANYWAY      32u /* it runs also when one that it waits for fails */
-#define GPURT_TASK_GROUP(g)    (((uint32_t)(g)&7u) << 8) /* 1 to 6; 0: of none */
+#define GPURT_TASK_GROUP(g)    ((uint32_t)(g) << 8) /* 1 to 6; 0: of none */
 
 /* flags of a task, with GPURT_TASK_ANYWAY */
 enum {
@@ -238,10 +238,13 @@ GPURT_HD uint32_t gpurt_task_level(uint32_t how)
     return (GPURT_TASK_NORMAL - how) & 7u; /* of -4 to 3, in three bits */
 }
 
-/* What stays of it: the flags of a task that has not begun. */
+/* What stays of it: the flags of a task that has not begun. Too large a group is the seventh, which
+ * no executor has. */
 GPURT_HD uint8_t gpurt_task_flags(uint32_t how)
 {
-    return (uint8_t)((how & GPURT_TASK_ANYWAY) | (how >> 8 & 7u) << GPURT_TASK_GROUP_BIT);
+    uint32_t group = how >> 8 < 7u ? how >> 8 : 7u;
+
+    return (uint8_t)((how & GPURT_TASK_ANYWAY) | group << GPURT_TASK_GROUP_BIT);
 }
 GPURT_HD uint32_t gpurt_task_group(uint32_t flags)
 {

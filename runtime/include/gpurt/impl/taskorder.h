@@ -43,7 +43,7 @@ GPURT_DEVN void gpurt_orders_obey(gpurt_task_run_t *run, const gpurt_task_order_
                                   bool some)
 {
     const gpurt_executor_map_t *m = run->map;
-    uint32_t what = some ? o->what : 0, full = GPURT_FULL_MASK;
+    uint32_t what = some ? o->what : 0, full = GPURT_FULL_MASK, quotas;
     gpurt_task_plan_t plan = {
         {0}, some ? o->function : 0, some ? o->how : 0, some ? o->record : 0};
     gpurt_task_t task, other = 0;
@@ -75,8 +75,12 @@ GPURT_DEVN void gpurt_orders_obey(gpurt_task_run_t *run, const gpurt_task_order_
     gpurt_syncwarp(full); /* before nothing more of them is asked */
     if (what == GPURT_ORDER_DRAIN)
         gpurt_live_ask(m, o->other);
-    if (what == GPURT_ORDER_QUOTA)
-        gpurt_group_set(m, o->other, o->args[0], o->args[1]);
+    for (quotas = gpurt_ballot(full, what == GPURT_ORDER_QUOTA); quotas;
+         quotas &= quotas - 1) {
+        if (gpurt_lane() == gpurt_ctz(quotas))
+            gpurt_group_set(m, o->other, o->args[0], o->args[1]);
+        gpurt_syncwarp(full); /* of two for one group the later one holds */
+    }
 }
 
 /* The whole warp takes up to 32. Returns: whether there were any. */
