@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <gpurt/atomic.h>
+#include <time.h>
 
 static void *main_of(void *context)
 {
@@ -46,8 +47,10 @@ bool duty_start(duty_t *w, const char *name, void (*run)(duty_t *), sem_t *bell)
 
 bool duty_wait(duty_t *w, uint32_t ms)
 {
-    if (gpurt_load_relaxed_dev_u32(&w->xstop) == 0) /* relaxed: the bell orders it */
+    gpurt_store_relaxed_dev_u32(&w->xdone, w->round); /* relaxed: "done" alone */
+    if (gpurt_load_relaxed_dev_u32(&w->xstop) == 0)   /* relaxed: the bell orders it */
         wait_for(w->bell, ms);
+    w->round = gpurt_load_relaxed_dev_u32(&w->xasked); /* relaxed: as above */
     return gpurt_load_relaxed_dev_u32(&w->xstop) == 0; /* relaxed: as above */
 }
 
@@ -55,6 +58,27 @@ void duty_ring(duty_t *w)
 {
     if (w->started)
         sem_post(w->bell);
+}
+
+void duty_ask(duty_t *w, uint32_t ms)
+{
+    const struct timespec step = {.tv_nsec = 1000000};
+    uint32_t round;
+
+    if (!w->started || w->process != gpurt_process_generation())
+        return;
+    round = gpurt_add_relaxed_dev_u32(&w->xasked, 1) + 1; /* relaxed: the bell orders it */
+    duty_ring(w);
+    for (; ms > 0; ms--) { /* relaxed: as stored */
+        if ((int32_t)(gpurt_load_relaxed_dev_u32(&w->xdone) - round) >= 0)
+            return;
+        nanosleep(&step, NULL);
+    }
+}
+
+bool duty_is_asked(const duty_t *w)
+{
+    return w->round != gpurt_load_relaxed_dev_u32(&w->xdone); /* relaxed: this thread's */
 }
 
 /* Returns: whether it ended while work was done. */

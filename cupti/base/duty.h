@@ -15,8 +15,11 @@ struct duty {
     void (*run)(duty_t *w); /* until duty_wait says false */
     pthread_t thread;
     sem_t own, done;
-    sem_t *bell;    /* posted when there is work */
-    uint32_t xstop; /* written by: duty_stop */
+    sem_t *bell;     /* posted when there is work */
+    uint32_t xstop;  /* written by: duty_stop */
+    uint32_t xasked; /* rounds; written by: duty_ask */
+    uint32_t xdone;  /* of these, that are over; written by: the thread */
+    uint32_t round;  /* the thread's: what xasked was when this round began */
     bool started;
     uint32_t process; /* generation of who started it: a forked child has no such thread */
 };
@@ -29,6 +32,12 @@ bool duty_wait(duty_t *w, uint32_t ms);
 
 /* There is work. */
 void duty_ring(duty_t *w);
+
+/* A whole round that began after the call is over when this returns, or the time is. Context: any
+ * thread but that of the duty. */
+void duty_ask(duty_t *w, uint32_t ms);
+/* Whether somebody waits for this round. Context: the duty's thread. */
+bool duty_is_asked(const duty_t *w);
 
 /* Returns: whether it ended in time. Accepts one that was not started, and one of the process
  * that this one was forked from: there is nothing to wait for. */

@@ -273,6 +273,8 @@ void collector_sync(void)
 
     if (dormant_sleeps() || collector.pid != getpid() || !collector.reader.started)
         return;
+    lines_sync();
+    launchwords_sync();
     if (collector.flusher.started) {
         gpurt_store_relaxed_dev_u32(&collector.xasked, ASK_FLUSH); /* relaxed: the bell */
         duty_ring(&collector.flusher);

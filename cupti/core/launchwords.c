@@ -64,6 +64,11 @@ void launchwords_want(const cupti_api_t *api, CUpti_SubscriberHandle subscriber,
         trouble_say(TROUBLE_PART, "launches are not known: CUPTI tells of none");
 }
 
+void launchwords_sync(void)
+{
+    counted_sync();
+}
+
 void launchwords_stop(void)
 {
     hooked_stop();

@@ -15,6 +15,9 @@ uint32_t launchwords_begin(uint32_t wanted);
 void launchwords_want(const cupti_api_t *api, CUpti_SubscriberHandle subscriber,
                       bool graphs);
 
+/* What was launched by now is in the box when this returns. Context: as collector_sync. */
+void launchwords_sync(void);
+
 void launchwords_stop(void);
 
 /* In a child after fork. */

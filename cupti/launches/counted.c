@@ -12,6 +12,7 @@
 
 enum {
     LOOK_MS = 1000,
+    SYNC_MS = 200,
     STOP_MS = 1000
 };
 
@@ -90,6 +91,11 @@ bool counted_start(void)
 bool counted_is_on(void)
 {
     return counted.on;
+}
+
+void counted_sync(void)
+{
+    duty_ask(&counted.writer, SYNC_MS);
 }
 
 void counted_stop(void)

@@ -16,6 +16,10 @@ void counted_add(launchname_t *name, int64_t launches);
 /* All launches so far. Context: any thread. */
 uint64_t counted_all(void);
 
+/* What was launched by now is in the box when this returns. Context: any thread; the program closes
+ * its box. */
+void counted_sync(void);
+
 /* What is left is written. Context: the program ends. */
 void counted_stop(void);
 

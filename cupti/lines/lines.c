@@ -34,6 +34,8 @@ enum {
     LAST_MS = 500,   /* at most, for what is on its way as a context or the program ends */
     LEAVE_MS = 500,  /* a context that ends waits so long for a read that is under way */
     STOP_MS = 2000,  /* at exit */
+    SYNC_MS = 500,   /* as the program closes its box */
+    COMES_MS = 40,   /* until CUPTI has what was sampled: twice its LOOK_MS (pcsampler.c) */
     STOOD_MS = 1000, /* longer than the pause: a read takes up to 300 */
     AFTER_MS = 3000, /* so soon behind it a full buffer comes of that */
     LAUNCH_NS = 930, /* what a launch pays: docs/measured/h100_bench_cupti.tsv */
@@ -501,10 +503,12 @@ static void stand_look(void)
 static void read_run(duty_t *duty)
 {
     while (duty_wait(duty, pause_ms())) {
+        if (duty_is_asked(duty))
+            rest_ms(COMES_MS);
         stand_look();
         for (uint32_t i = 0; i < LINECOUNT_DEVICES; i++)
             station_look(&lines.of[i]);
-        write_look(false);
+        write_look(duty_is_asked(duty));
     }
     for (uint32_t i = 0; i < LINECOUNT_DEVICES; i++)
         station_look(&lines.of[i]);
@@ -583,6 +587,11 @@ void lines_forked(void)
 {
     for (uint32_t i = 0; lines.on && i < LINECOUNT_DEVICES; i++)
         gpuclaim_drop(&lines.of[i].claim);
+}
+
+void lines_sync(void)
+{
+    duty_ask(&lines.reader, SYNC_MS);
 }
 
 void lines_stop(void)

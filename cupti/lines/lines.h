@@ -31,6 +31,10 @@ void lines_told(CUpti_CallbackId id, const CUpti_ResourceData *about);
 /* In a child, which has no samples. */
 void lines_forked(void);
 
+/* What was sampled by now is in the box when this returns, or after half a second. Context: any
+ * thread; the program closes its box. */
+void lines_sync(void);
+
 /* What was sampled is in the box. Leaves a thread that hangs behind. */
 void lines_stop(void);
 

@@ -2,7 +2,8 @@
 /* A program that opens gpurt and is watched: one box holds what its kernels say and what the
  * GPU did. "late": the driver starts first, and the box is a while in coming. "two": it has
  * another box, which is older, and closes that first. "serve": services run on a GPU, and calls
- * of CUDA take long. */
+ * of CUDA take long. "last": it closes its box right behind a kernel and launches that are summed up
+ * a second at a time. */
 #include "check.h"
 #include "fake_cupti.h"
 #include "handover.h"
@@ -114,6 +115,24 @@ static void serve(const fake_cupti_t *fake)
     nanosleep(&look, NULL); /* nothing is left that would be told */
 }
 
+/* ---- what is summed up ---------------------------------------------------------------- */
+
+/* The first samples are told at once, so these are the second ones. */
+static void last(const fake_cupti_t *fake)
+{
+    static const fake_line_t of[2] = {{"first", 4711, 0x40, 6, 1},
+                                      {"second", 4711, 0x40, 6, 1}};
+    struct timespec look = {0, 300000000};
+
+    fake->context(1, 1);
+    for (int i = 0; i < 2; i++) {
+        fake->lines(1, &of[i], 1);
+        nanosleep(&look, NULL);
+    }
+    fake->lines(1, NULL, 0);
+    launch(fake, "launched_last");
+}
+
 int main(int argc, char **argv)
 {
     const fake_cupti_t *fake = NULL;
@@ -149,6 +168,8 @@ int main(int argc, char **argv)
     }
     if (argc > 1 && strcmp(argv[1], "serve") == 0)
         serve(fake);
+    if (argc > 1 && strcmp(argv[1], "last") == 0)
+        last(fake);
     now = fake->time();
     fake->kernel(0, "inside", now - 2000, now - 1000);
     launch(fake, "launched_inside");

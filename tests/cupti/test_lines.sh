@@ -258,3 +258,10 @@ GPURT_CUPTI=all run lines-none
 has '^0$' out
 run lines-none
 has '^1$' out
+
+# A program that opens gpurt and closes it: what was summed up until then is in its box.
+GPURT_BACKEND=cpu GPURT_CUPTI=default,lines,counted "$bin/gpurt-record" -q -o last.gplog -- "$tests/both_app" last || fail last
+"$bin/gpurt-log" cat last.gplog >text
+has ' in first at ' text
+has ' in second at ' text
+has ' launched_last' text
