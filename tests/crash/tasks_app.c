@@ -7,8 +7,8 @@
  *   deadlock two tasks that wait for each other
  *   quota    three tasks of a group that has had its share
  *
- * SIGUSR1 ends the last four before. Or: tasks_app fib N, which says how many tasks that took, and
- * then is idle until that signal. */
+ * SIGUSR1 ends the last four before. Or: tasks_app fib N, which says how many tasks that took, runs
+ * 33 fans that spawn 1,000 marks, and then is idle until that signal. */
 #include "../executor_stage.h"
 
 #include <signal.h>
@@ -107,6 +107,7 @@ static void quota(gpurt_executor_t x, uint32_t ms)
 
 static void fib_of(gpurt_executor_t x, uint32_t n)
 {
+    struct task_fan_args fan = {.board = board, .count = 1000};
     struct task_fib_args a = {.n = n};
     gpurt_submitted_t task;
 
@@ -115,6 +116,8 @@ static void fib_of(gpurt_executor_t x, uint32_t n)
     must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
     printf("%llu tasks\n", (unsigned long long)status_of(x).ended);
     fflush(stdout);
+    must(gpurt_executor_submit(rt, x, fan, &fan, 1, 0, NULL, &err));
+    must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
     wait_ms(60000);
 }
 

@@ -163,6 +163,16 @@ GPURT_DEV bool left_count(struct task_left_args *t, gpurt_task_run_t *run)
     return true;
 }
 
+GPURT_TASK(renews, t, run)
+{
+    struct task_fan_args next = *t;
+
+    next.count--;
+    if (gpurt_lane() == 0)
+        gpurt_add_relaxed_dev_u32(&t->board->xorder, 1);
+    gpurt_task_spawn(run, renews, &next, gpurt_lane() == 0 && t->count > 1, 0);
+}
+
 GPURT_TASK(hoard, t, run)
 {
     struct task_left_args one = {t->board, SHARER_RUNS, 0};
@@ -278,6 +288,8 @@ GPURT_TASK(spends, t, run)
     uint64_t begin = gpurt_globaltimer();
     bool due = false, goes_on = true;
 
+    if (t->board && gpurt_lane() == 0) /* relaxed: a mark */
+        gpurt_or_relaxed_sys_u32(&t->board->xblocks, 1u << gpurt_block_rank());
     while (goes_on && !due) {
         due = t->asks && gpurt_task_due(run);
         gpurt_pause();

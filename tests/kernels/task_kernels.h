@@ -30,7 +30,7 @@ typedef struct task_board {
     uint32_t xgate;     /* `gated` waits for it; written by: the host */
     uint32_t xhere;     /* `gated` that have begun */
     uint32_t xrefused;  /* spawns that a task of the test's was refused */
-    uint32_t xblocks;   /* a bit each: those that ran the `sharer` */
+    uint32_t xblocks;   /* a bit each: those that ran the `sharer`, or what `spends` */
     uint32_t cancelled; /* 1: `regret` came in time */
     uint32_t woken;     /* times that `rouses` woke sleeping blocks */
     gpurt_task_t victim;
@@ -117,6 +117,7 @@ struct task_spends_args {
     TASK(graph, struct task_graph_args)     \
     TASK(fib, struct task_fib_args)         \
     TASK(yields, struct task_fan_args)      \
+    TASK(renews, struct task_fan_args)      \
     TASK(hoard, struct task_left_args)      \
     TASK(sharer, struct task_left_args)     \
     TASK(regret, struct task_left_args)     \

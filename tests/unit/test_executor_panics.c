@@ -42,6 +42,34 @@ static void a_panic_loses_nothing(void)
     board_free();
 }
 
+/* One warp takes up tasks together, and the last of them panics: the others have ended well. */
+static void what_has_ended_stays_so(void)
+{
+    enum {
+        FEW = 5
+    };
+    const gpurt_executor_options_t options = {.blocks = 1, .warps = 1, .tasks = 64};
+    struct task_mark_args last;
+    struct task_fan_args a[FEW];
+    gpurt_submitted_t t[FEW], panicking;
+    gpurt_executor_t x;
+
+    must(gpurt_executor_open(rt, task_tests, &options, &x, &err));
+    board_make(2);
+    gate_shut(x, 1, 1);
+    for (uint32_t i = 0; i < FEW; i++)
+        a[i] = (struct task_fan_args){.board = board, .count = 1};
+    last = (struct task_mark_args){.board = board, .panics = 1};
+    must(gpurt_executor_submit(rt, x, renews, a, FEW, 0, t, &err));
+    must(gpurt_executor_submit(rt, x, mark, &last, 1, 0, &panicking, &err));
+    gate_open();
+    CHECK_EQ(wait_of(x, panicking, NULL), GPURT_E_PANIC);
+    for (uint32_t i = 0; i < FEW; i++)
+        CHECK_EQ(wait_of(x, t[i], NULL), GPURT_OK);
+    CHECK_EQ(gpurt_executor_close(rt, x, NULL, &err), GPURT_E_PANIC);
+    board_free();
+}
+
 /* An idle warp that is given a task may be cancelled before it takes it up. */
 static void a_panic_loses_nothing_in_hands(void)
 {
@@ -115,6 +143,7 @@ int main(void)
 
     must(gpurt_open(&options, &rt, &err));
     a_panic_loses_nothing();
+    what_has_ended_stays_so();
     a_panic_loses_nothing_in_hands();
     a_panic_lets_go_of_what_it_held();
     without_blocks_nobody_waits();

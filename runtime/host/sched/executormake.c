@@ -21,7 +21,7 @@ typedef struct part {
 } part_t;
 
 enum {
-    PARTS = 10,
+    PARTS = 11,
     PART_ALIGN = 256
 };
 
@@ -38,6 +38,7 @@ static void parts_list(gpurt_executor_own_t *e, part_t parts[PARTS])
         {&m->words, sizeof *m->words},
         {&m->blocks, e->blocks * sizeof *m->blocks},
         {&m->tasks, m->task_count * sizeof *m->tasks},
+        {&m->marks, m->task_count * sizeof *m->marks},
         {&m->edges, m->edge_count * sizeof *m->edges},
         {&m->slots, slot_count(m) * sizeof *m->slots},
         {&m->warps, (size_t)e->blocks * e->warps * sizeof *m->warps},

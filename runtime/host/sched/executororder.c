@@ -149,7 +149,7 @@ static gpurt_status_t submission_check(const gpurt_executor_own_t *e,
         s->how & GPURT_TASK_CHILD)
         return REFUSE(
             err, GPURT_E_INVALID,
-            "executor %s: a submission has arguments, 40 bytes a task at most, and "
+            "executor %s: a submission has arguments, 48 bytes a task at most, and "
             "no parent",
             e->name);
     if (s->how >> 8 > e->map.groups)

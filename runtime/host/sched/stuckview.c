@@ -74,6 +74,7 @@ static gpurt_stuck_t *find_add(finds_t *f, uint32_t row, gpurt_stuck_why_t why)
 /* A copy of rows and edges, and what it says of each row. Owner: the look. */
 typedef struct pool {
     gpurt_task_row_t *rows;
+    uint64_t *marks;
     gpurt_task_edge_t *edges;
     uint32_t *edges_to, *children; /* that a row waits for: how many, */
     uint32_t *before, *child;      /* ... and one of them, + 1 */
@@ -83,6 +84,7 @@ typedef struct pool {
 static void pool_free(pool_t *p)
 {
     free(p->rows);
+    free(p->marks);
     free(p->edges);
     free(p->edges_to);
 }
@@ -95,10 +97,12 @@ static bool pool_make(gpurt_viewer_t *v, const gpurt_executor_own_t *e, pool_t *
     if (rows > GPURT_EYES_ROWS || edges > 2 * GPURT_EYES_ROWS)
         return false;
     p->rows = (gpurt_task_row_t *)malloc(rows * sizeof *p->rows);
+    p->marks = (uint64_t *)malloc(rows * sizeof *p->marks);
     p->edges = (gpurt_task_edge_t *)malloc(edges * sizeof *p->edges);
     p->edges_to = (uint32_t *)calloc(5 * rows, sizeof *p->edges_to);
-    if (!p->rows || !p->edges || !p->edges_to ||
+    if (!p->rows || !p->marks || !p->edges || !p->edges_to ||
         !gpurt_eyes_fetch(v, e, p->rows, e->map.tasks, rows * sizeof *p->rows) ||
+        !gpurt_eyes_fetch(v, e, p->marks, e->map.marks, rows * sizeof *p->marks) ||
         !gpurt_eyes_fetch(v, e, p->edges, e->map.edges, edges * sizeof *p->edges)) {
         pool_free(p);
         return false;
@@ -112,7 +116,7 @@ static bool pool_make(gpurt_viewer_t *v, const gpurt_executor_own_t *e, pool_t *
 
 static void row_read(const gpurt_executor_own_t *e, pool_t *p, uint32_t row)
 {
-    uint32_t edge = (uint32_t)(p->rows[row].xword & GPURT_TASK_EDGES);
+    uint32_t edge = (uint32_t)(p->marks[row] & GPURT_TASK_EDGES);
     uint32_t parent = p->rows[row].head.parent;
 
     for (uint32_t i = 0; i < WALK_MOST && edge && edge <= e->map.edge_count; i++) {
@@ -139,7 +143,7 @@ static void waiter_add(finds_t *f, const pool_t *p, uint32_t row, gpurt_stuck_wh
 
     if (!s)
         return;
-    s->generation = (uint32_t)(p->rows[row].xword >> 32);
+    s->generation = (uint32_t)(p->marks[row] >> 32);
     s->function = p->rows[row].head.function;
     s->level = p->rows[row].head.level;
     s->awaited = p->awaited[row];
@@ -177,20 +181,28 @@ static void waiters_find(gpurt_viewer_t *v, const gpurt_executor_own_t *e, finds
 
 /* ---- bodies that run on ---------------------------------------------------------------- */
 
+static bool row_fetch(gpurt_viewer_t *v, const gpurt_executor_own_t *e, uint32_t row,
+                      gpurt_task_row_t *r, uint64_t *mark)
+{
+    return gpurt_eyes_fetch(v, e, r, &e->map.tasks[row], sizeof *r) &&
+           gpurt_eyes_fetch(v, e, mark, &e->map.marks[row], sizeof *mark);
+}
+
 /* Some of those that wait for it, and how many do. */
 static void awaited_find(gpurt_viewer_t *v, const gpurt_executor_own_t *e, finds_t *f,
                          uint32_t row, gpurt_stuck_t *s)
 {
     gpurt_task_row_t r;
+    uint64_t mark;
     gpurt_task_edge_t edge;
     uint32_t at, added = 0;
     uint64_t since_ns = s->since_ns;
 
-    if (!gpurt_eyes_fetch(v, e, &r, &e->map.tasks[row], sizeof r))
+    if (!row_fetch(v, e, row, &r, &mark))
         return;
-    s->generation = (uint32_t)(r.xword >> 32);
+    s->generation = (uint32_t)(mark >> 32);
     s->awaited = r.head.parent != 0;
-    at = (uint32_t)(r.xword & GPURT_TASK_EDGES);
+    at = (uint32_t)(mark & GPURT_TASK_EDGES);
     for (uint32_t i = 0; i < WALK_MOST && at && at <= e->map.edge_count; i++) {
         if (!gpurt_eyes_fetch(v, e, &edge, &e->map.edges[at - 1], sizeof edge))
             return;
@@ -198,12 +210,12 @@ static void awaited_find(gpurt_viewer_t *v, const gpurt_executor_own_t *e, finds
         s->awaited++;
         if (added == WAITERS_MOST || edge.to >= e->map.task_count)
             continue;
-        if (gpurt_eyes_fetch(v, e, &r, &e->map.tasks[edge.to], sizeof r)) {
+        if (row_fetch(v, e, edge.to, &r, &mark)) {
             gpurt_stuck_t *w = find_add(f, edge.to, GPURT_STUCK_AFTER);
 
             if (!w)
                 continue;
-            w->generation = (uint32_t)(r.xword >> 32);
+            w->generation = (uint32_t)(mark >> 32);
             w->function = r.head.function;
             w->level = r.head.level;
             w->for_row = row + 1;

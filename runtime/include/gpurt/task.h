@@ -17,7 +17,7 @@
  *     GPURT_TASK(sum, s, run) { ... }
  *     GPURT_EXECUTOR(my, MY_TASKS)
  *
- * A body runs in a whole warp. `t` points to the task's arguments, 40 bytes at most, which stay
+ * A body runs in a whole warp. `t` points to the task's arguments, 48 bytes at most, which stay
  * where they are until it has ended: what one run writes there, the next one finds. `run`:
  *
  *   gpurt_task_t gpurt_task_spawn(run, name, &args, wanted, how)
@@ -67,7 +67,7 @@ typedef struct gpurt_task_list {
 #define GPURT_TASK_TYPE_(name, type)                                                       \
     typedef type gpurt_task_args_##name;                                                   \
     GPURT_STATIC_ASSERT(sizeof(type) <= GPURT_TASK_ARGS_BYTES && GPURT_ALIGNOF(type) <= 8, \
-                        "arguments of a task: 40 bytes at most, aligned to 8");
+                        "arguments of a task: 48 bytes at most, aligned to 8");
 #define GPURT_TASK_NAME_(name, type) #name,
 #define GPURT_EXECUTOR_DECLARE(executor, tasks)                                          \
     enum {                                                                               \
@@ -94,10 +94,11 @@ case gpurt_task_number_##name:                                                  
     GPURT_KERNEL(executor, struct gpurt_executor_args, gpurt_p_)               \
     {                                                                          \
         gpurt_worker_t w;                                                      \
+        uint32_t gpurt_key_;                                                   \
                                                                                \
         gpurt_worker_begin(&w, gpurt_p_);                                      \
-        while (gpurt_worker_next(&w)) {                                        \
-            switch (w.run.head.function) {                                     \
+        while ((gpurt_key_ = gpurt_worker_next(&w)) != 0) {                    \
+            switch (gpurt_body_function(gpurt_key_)) {                         \
                 tasks(GPURT_TASK_CASE_) default : break;                       \
             }                                                                  \
             gpurt_worker_done(&w);                                             \
@@ -145,8 +146,7 @@ GPURT_DEV bool gpurt_task_cancel(gpurt_task_run_t *run, gpurt_task_t task)
 GPURT_DEV bool gpurt_task_ended(const gpurt_task_run_t *run, gpurt_task_t task)
 {
     return !gpurt_task_is_of(
-        gpurt_load_acquire_dev_u64(
-            &run->map->tasks[gpurt_task_index(task)].xword), /* TD2.acq */
+        gpurt_load_acquire_dev_u64(&run->map->marks[gpurt_task_index(task)]), /* TD2.acq */
         task);
 }
 
@@ -168,7 +168,9 @@ GPURT_DEV void gpurt_task_fail(gpurt_task_run_t *run, gpurt_status_t status)
 }
 GPURT_DEV bool gpurt_task_tainted(const gpurt_task_run_t *run)
 {
-    return run->tainted;
+    const gpurt_worker_t *w = (const gpurt_worker_t *)(const void *)run;
+
+    return w->tainted >> (gpurt_body_begun(run->key) - 1) & 1u;
 }
 
 #endif

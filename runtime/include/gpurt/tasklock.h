@@ -71,7 +71,7 @@ GPURT_DEV gpurt_status_t gpurt_tasklock_try(const gpurt_task_run_t *run,
 {
     uint64_t was = 0;
 
-    if (run->head.level < gpurt_task_level(l->how))
+    if (gpurt_body_level(run->key) < gpurt_task_level(l->how))
         return GPURT_E_INVALID;
     if (gpurt_cas_acquire_dev_u64(&l->xholder, &was, run->task)) /* TM1.acq */
         return GPURT_OK;
@@ -89,7 +89,7 @@ GPURT_DEV void gpurt_tasklock_level(gpurt_task_run_t *run, uint32_t level)
 {
     if (gpurt_lane() == 0)
         run->row->head.level = (uint8_t)level;
-    run->head.level = (uint8_t)level;
+    run->key = (run->key & ~0xff00u) | level << 8;
 }
 
 GPURT_DEVN gpurt_status_t gpurt_tasklock_take(gpurt_task_run_t *run, gpurt_tasklock_t *l)
@@ -104,7 +104,7 @@ GPURT_DEVN gpurt_status_t gpurt_tasklock_take(gpurt_task_run_t *run, gpurt_taskl
     if (st != GPURT_OK && st != GPURT_E_OWNER_DIED)
         return st;
     if (gpurt_lane() == 0)
-        l->was = run->head.level;
+        l->was = gpurt_body_level(run->key);
     gpurt_syncwarp(GPURT_FULL_MASK); /* what lane 0 acquired, the others see */
     gpurt_tasklock_level(run, gpurt_task_level(l->how));
     return st;

@@ -58,13 +58,14 @@ GPURT_DEVN uint32_t gpurt_tasks_make(gpurt_task_run_t *run, bool wanted,
     *task = 0;
     if (index != GPURT_TASK_NONE) {
         gpurt_task_row_t *row = &m->tasks[index];
-        gpurt_task_t named = gpurt_task_named(row, index); /* far: under way meanwhile */
+        gpurt_task_t named = gpurt_task_named(m, index); /* far: under way meanwhile */
 
         gpurt_task_fill(row, plan, child ? gpurt_task_index(run->task) + 1 : 0);
         *task = named;
     }
     ready = gpurt_ballot(mask, index != GPURT_TASK_NONE && !(plan->how & GPURT_TASK_HELD));
-    gpurt_tasks_queue(run, mask, ready, index, gpurt_task_level(plan->how));
+    gpurt_tasks_queue(run, mask, ready, index, gpurt_task_level(plan->how),
+                      GPURT_POCKET_NEWEST);
     return made;
 }
 
@@ -81,7 +82,7 @@ GPURT_DEV void gpurt_tasks_release(gpurt_task_run_t *run, bool wanted, uint32_t 
 /* Whether it had not begun: then its body is skipped. */
 GPURT_DEV bool gpurt_task_cancel_one(const gpurt_executor_map_t *m, gpurt_task_t task)
 {
-    uint64_t *at = &m->tasks[gpurt_task_index(task)].xword;
+    uint64_t *at = &m->marks[gpurt_task_index(task)];
     uint64_t word = gpurt_load_relaxed_dev_u64(at); /* relaxed: a mark */
 
     do
@@ -97,15 +98,15 @@ GPURT_DEV bool gpurt_task_cancel_one(const gpurt_executor_map_t *m, gpurt_task_t
 GPURT_DEV bool gpurt_edge_hang(const gpurt_executor_map_t *m, uint32_t edge,
                                gpurt_task_t before)
 {
-    gpurt_task_row_t *row = &m->tasks[gpurt_task_index(before)];
-    uint64_t word = gpurt_load_acquire_dev_u64(&row->xword), with; /* TD2.acq */
+    uint64_t *at = &m->marks[gpurt_task_index(before)];
+    uint64_t word = gpurt_load_acquire_dev_u64(at), with; /* TD2.acq */
 
     do {
         if (!gpurt_task_is_of(word, before))
             return false;
         m->edges[edge].next = (uint32_t)(word & GPURT_TASK_EDGES);
         with = (word & ~GPURT_TASK_EDGES) | (edge + 1);
-    } while (!gpurt_cas_acq_rel_dev_u64(&row->xword, &word, with)); /* TD1.rel TD2.acq */
+    } while (!gpurt_cas_acq_rel_dev_u64(at, &word, with)); /* TD1.rel TD2.acq */
     return true;
 }
 
@@ -190,19 +191,17 @@ GPURT_DEV void gpurt_ended_tell(const gpurt_task_run_t *run, uint32_t mask,
 }
 
 /* One that it waits for has failed. Behind it, something is released that brings the mark along. */
-GPURT_DEV void gpurt_task_taint(gpurt_task_row_t *row)
+GPURT_DEV void gpurt_task_taint(const gpurt_executor_map_t *m, uint32_t index)
 {
-    (void)gpurt_or_relaxed_dev_u64(&row->xword, GPURT_TASK_TAINTED); /* relaxed: so */
+    (void)gpurt_or_relaxed_dev_u64(&m->marks[index], GPURT_TASK_TAINTED); /* relaxed: so */
 }
 
 /* One lane more or less of those that wait for it: a successor, or the parent. */
 GPURT_DEV bool gpurt_task_arrive(const gpurt_executor_map_t *m, uint32_t index, bool well)
 {
-    gpurt_task_row_t *row = &m->tasks[index];
-
     if (!well)
-        gpurt_task_taint(row);
-    return gpurt_sub_acq_rel_dev_u32(&row->xneeds, 1) == 1; /* TN1.acq TN1.rel */
+        gpurt_task_taint(m, index);
+    return gpurt_sub_acq_rel_dev_u32(&m->tasks[index].xneeds, 1) == 1; /* TN1.acq TN1.rel */
 }
 
 /* Up to popc(mask) edges from *edge on, one a lane. Returns: this lane's, + 1, or 0. */
@@ -280,7 +279,7 @@ GPURT_DEV uint32_t gpurt_tasks_close_by(const gpurt_task_run_t *run, uint32_t ma
 
     gpurt_syncwarp(mask); /* what the bodies wrote, in all lanes */
     if (e->task) {
-        uint64_t *at = &m->tasks[index].xword;
+        uint64_t *at = &m->marks[index];
         uint64_t word = (e->task >> 32) + 1; /* the next to use the row is another */
 
         word = gpurt_xchg_release_dev_u64(at, word << 32); /* TD2.rel */
@@ -309,10 +308,11 @@ GPURT_BY_MASK(uint32_t, gpurt_tasks_close,
 
 /* A run of a task that waits for others has ended, or one that was cut short. Returns: as
  * gpurt_tasks_close; perhaps the task itself. */
-GPURT_DEV uint32_t gpurt_task_end(gpurt_task_run_t *run, uint32_t mask)
+GPURT_DEV uint32_t gpurt_task_end(gpurt_task_run_t *run, uint32_t mask,
+                                  gpurt_task_head_t head)
 {
     uint32_t over = 0, me = gpurt_task_index(run->task);
-    gpurt_task_ended_t e = {0, run->head, run->status, run->value};
+    gpurt_task_ended_t e = {0, head, run->status, run->value};
 
     gpurt_syncwarp(mask); /* what its lanes wrote */
     if (gpurt_is_leader(mask)) {
@@ -327,7 +327,8 @@ GPURT_DEV uint32_t gpurt_task_end(gpurt_task_run_t *run, uint32_t mask)
         return gpurt_tasks_close(run, mask, &e, GPURT_TASK_NONE);
     if (run->parent)
         return me;
-    gpurt_tasks_push(run, mask, 1u << gpurt_leader(mask), me); /* others come first */
+    /* others come first */
+    gpurt_tasks_put(run, mask, 1u << gpurt_leader(mask), me, GPURT_POCKET_OLDEST);
     return GPURT_TASK_NONE;
 }
 

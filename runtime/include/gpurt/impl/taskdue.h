@@ -23,17 +23,15 @@ enum {
  * they have waited for long. */
 GPURT_DEV void gpurt_due_give(gpurt_worker_t *w)
 {
-    bool waits = w->mine.task && w->mine.status == (gpurt_status_t)GPURT_TASK_PENDING &&
-                 gpurt_lane() >= w->begun;
-    uint32_t left = gpurt_ballot(GPURT_FULL_MASK, waits), give = 0;
+    uint32_t give = 0;
 
-    if (!left)
+    if (!w->left)
         return;
     if (gpurt_lane() == 0)
         give = gpurt_hall_owes(w->run.hall) || gpurt_hands_idle(&w->run.hall->hands) ||
                gpurt_clock() - w->taken > 2 * GPURT_WORKER_BATCH_CYCLES;
     if (gpurt_shfl_u32(GPURT_FULL_MASK, give, 0))
-        gpurt_batch_give(w, left);
+        gpurt_batch_give(w, w->left);
 }
 
 enum {
@@ -56,7 +54,7 @@ GPURT_DEV uint32_t gpurt_due_called(gpurt_worker_t *w)
 GPURT_DEV bool gpurt_due_urgent(gpurt_worker_t *w)
 {
     gpurt_executor_hall_t *hall = w->run.hall;
-    uint32_t urgent = (1u << w->run.head.level) - 1, there = 0;
+    uint32_t urgent = (1u << gpurt_body_level(w->run.key)) - 1, there = 0;
 
     if (gpurt_lane() == 0 && gpurt_load_relaxed_near_u32(&hall->xlevels) & urgent) {
         there = gpurt_and_relaxed_near_u32(&hall->xlevels, ~urgent) & urgent;
@@ -78,27 +76,26 @@ GPURT_DEVN bool gpurt_due_look(gpurt_worker_t *w)
     if (what & GPURT_WORKER_LOOK)
         gpurt_hall_look(&w->run);
     gpurt_due_give(w);
-    w->looked = (uint32_t)gpurt_clock();
+    w->looked = gpurt_clock();
     if (what & (GPURT_WORKER_ASKS | GPURT_WORKER_LOOK))
-        w->looked_far = w->looked;
+        w->looked_far = (uint32_t)w->looked;
     w->hurries = gpurt_due_urgent(w);
+    if (w->hurries) /* the rest of its batch waits, too */
+        w->cut = 0;
     return w->hurries || what & (GPURT_WORKER_MEETS | GPURT_DUE_OVER);
 }
 
 GPURT_STATIC_ASSERT(offsetof(gpurt_worker_t, run) == 0, "a body has its warp's run");
 
-/* Whether it is time for a look, by the clock of any lane: a vote is cheaper than what one lane says.
- * The whole warp. */
+/* Whether it is time for a look, and what that says. The whole warp. */
 GPURT_DEV bool gpurt_due_ask(gpurt_task_run_t *run)
 {
     gpurt_worker_t *w = (gpurt_worker_t *)(void *)run;
-    bool is = (uint32_t)gpurt_clock() - w->looked > GPURT_DUE_CYCLES;
 
-    if (GPURT_UNLIKELY(gpurt_any(GPURT_FULL_MASK, is))) {
-        gpurt_cancel_point();
-        return gpurt_task_whole() && gpurt_due_look(w);
-    }
-    return false;
+    if (!gpurt_worker_is_time(w->looked, GPURT_DUE_CYCLES))
+        return false;
+    gpurt_cancel_point();
+    return gpurt_task_whole() && gpurt_due_look(w);
 }
 
 #endif

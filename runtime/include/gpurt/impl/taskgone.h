@@ -9,31 +9,31 @@
 
 #include <gpurt/impl/taskbatch.h>
 
-/* One lane: a task of a warp that is gone. running: its body was. */
+/* One lane: a task of a warp that is gone, of which `begun` bodies had begun. They run in order, and what
+ * is plain to end is not noted: of those that are PENDING the last ran, those before it had ended. */
 GPURT_DEVN void gpurt_held_gone(gpurt_task_run_t *run, const gpurt_task_held_t *held,
-                                bool running)
+                                uint32_t at, uint32_t begun)
 {
     /* relaxed: this warp's own */
     uint32_t index = gpurt_load_relaxed_dev_u32(&held->xindex), me = 1u << gpurt_lane(),
              next;
     uint32_t status = gpurt_load_relaxed_dev_u32(&held->xstatus);
+    bool pending = status == GPURT_TASK_PENDING, running = pending && at + 1 == begun;
 
     if (index == GPURT_TASK_NONE)
         return;
-    if (status == GPURT_TASK_PENDING && !running) { /* relaxed: as above */
-        gpurt_task_unbegin(&run->map->tasks[index],
-                           gpurt_load_relaxed_dev_u64(&held->xvalue));
+    if (pending && at >= begun) { /* relaxed: as above */
+        gpurt_task_unbegin(run->map, index, gpurt_load_relaxed_dev_u64(&held->xvalue));
         gpurt_tasks_push(run, me, me, index);
         return;
     }
     run->row = &run->map->tasks[index];
-    run->head = run->row->head;
-    run->task = gpurt_task_named(run->row, index);
-    run->status = running ? GPURT_E_PANIC : (gpurt_status_t)status;
-    run->value = gpurt_load_relaxed_dev_u64(&held->xvalue);
+    run->task = gpurt_task_named(run->map, index);
+    run->status = running ? GPURT_E_PANIC : pending ? GPURT_OK : (gpurt_status_t)status;
+    run->value = pending ? 0 : gpurt_load_relaxed_dev_u64(&held->xvalue);
     /* relaxed: only this warp made it more than 0 */
     run->parent = running && gpurt_load_relaxed_dev_u32(&run->row->xneeds) != 0;
-    next = gpurt_task_end(run, me);
+    next = gpurt_task_end(run, me, run->row->head);
     if (next != GPURT_TASK_NONE)
         gpurt_tasks_push(run, me, me, next);
 }
@@ -61,11 +61,8 @@ GPURT_DEVN void gpurt_worker_gone(uint64_t at)
     next = gpurt_hand_withdraw(&warp->hall->hands, gpurt_warp());
     if (next != GPURT_TASK_NONE)
         gpurt_tasks_push(&run, me, me, next);
-    for (uint32_t i = 0; i < count; i++) { /* relaxed: as above */
-        bool ran = gpurt_load_relaxed_dev_u32(&warp->held[i].xstatus) == GPURT_TASK_PENDING;
-
-        gpurt_held_gone(&run, &warp->held[i], ran && i + 1 == begun);
-    }
+    for (uint32_t i = 0; i < count; i++)
+        gpurt_held_gone(&run, &warp->held[i], i, begun);
     gpurt_warp_batch(warp, 0);                    /* for who looks: nothing runs there */
     if (gpurt_groups_next(run.map) != UINT64_MAX) /* those who sleep do not know of them */
         gpurt_executor_wake(run.map);

@@ -55,7 +55,7 @@ GPURT_DEV void gpurt_tasks_share_by(const gpurt_task_run_t *run, uint32_t mask,
     if (!gpurt_is_leader(mask))
         return;
     /* relaxed: hints. For what is urgent a look of the block may be too old: who sleeps is asked */
-    if (!run->hall || level < run->head.level ||
+    if (!run->hall || level < gpurt_body_level(run->key) ||
         gpurt_load_relaxed_near_u32(&run->hall->xhungry))
         gpurt_executor_wake(run->map);
     if (run->hall) { /* relaxed: as above */
@@ -68,16 +68,18 @@ GPURT_BY_MASK(void, gpurt_tasks_share,
                uint32_t index),
               run, who, level, index)
 
-/* One lane: a body took so long. A mean of the last ones, in which some may be lost, and one that is
- * far longer counts as twice the mean. */
-GPURT_DEV void gpurt_hall_learn(gpurt_executor_hall_t *hall, uint64_t took)
+/* One lane: some bodies took so long, each. A mean of the last ones, in which some may be lost, and
+ * those that are far longer count as twice the mean. */
+GPURT_DEV void gpurt_hall_learn(gpurt_executor_hall_t *hall, uint32_t runs, uint64_t took)
 {
     uint32_t mean = gpurt_load_relaxed_near_u32(&hall->xtakes); /* relaxed: so */
     uint32_t most = 2 * mean + GPURT_HALL_PULL_CYCLES;
     uint32_t one = took < most ? (uint32_t)took : most;
 
+    runs = runs < 8 ? runs : 8;
     if (mean < UINT32_MAX / 4 || one < mean)
-        gpurt_store_relaxed_near_u32(&hall->xtakes, mean - mean / 8 + one / 8);
+        gpurt_store_relaxed_near_u32(&hall->xtakes,
+                                     mean - mean / 8 * runs + one / 8 * runs);
 }
 
 /* How many tasks the block's warps take up in GPURT_HALL_AHEAD_CYCLES: none where they are long. */
@@ -110,15 +112,16 @@ GPURT_DEV uint32_t gpurt_hall_most(const gpurt_executor_hall_t *hall)
  * block finds it: one that wakes, or one whose warp looks at the device's words. Returns: how many
  * were put. */
 GPURT_DEV uint32_t gpurt_tasks_keep(const gpurt_task_run_t *run, uint32_t mask,
-                                    uint32_t who, uint32_t level, uint32_t index)
+                                    uint32_t who, uint32_t level, uint32_t index,
+                                    uint32_t end)
 {
     gpurt_executor_hall_t *hall = run->hall;
     uint32_t most, kept;
 
-    if (level < run->head.level && gpurt_grid_blocks() > 1)
+    if (level < gpurt_body_level(run->key) && gpurt_grid_blocks() > 1)
         return 0;
     most = gpurt_is_leader(mask) ? gpurt_hall_most(hall) : 0;
-    kept = gpurt_pocket_put(&hall->ready[level], mask, who, index, most);
+    kept = gpurt_pocket_put(&hall->ready[level], mask, who, index, most, end);
     if (kept && gpurt_is_leader(mask))
         gpurt_hall_news(hall);
     return kept;
@@ -155,9 +158,11 @@ GPURT_DEV uint32_t gpurt_tasks_hand(const gpurt_task_run_t *run, uint32_t mask,
     return gpurt_hands_give(&run->hall->hands, mask, who, index, to);
 }
 
-/* The lanes in `who`, of mask, have a task each that is ready. */
+/* The lanes in `who`, of mask, have a task each that is ready. end: of a pocket; as its oldest they come
+ * behind the others of their block. */
 GPURT_DEV void gpurt_tasks_queue_by(const gpurt_task_run_t *run, uint32_t mask,
-                                    uint32_t who, uint32_t index, uint32_t level)
+                                    uint32_t who, uint32_t index, uint32_t level,
+                                    uint32_t end)
 {
     bool mine = who >> gpurt_lane() & 1u;
 
@@ -173,23 +178,29 @@ GPURT_DEV void gpurt_tasks_queue_by(const gpurt_task_run_t *run, uint32_t mask,
                                       gpurt_tasks_hand(run, mask, same, now, index));
         if (same && run->hall)
             same = gpurt_lanes_behind(mask, same,
-                                      gpurt_tasks_keep(run, mask, same, now, index));
+                                      gpurt_tasks_keep(run, mask, same, now, index, end));
         if (same)
             gpurt_tasks_share(run, mask, same, now, index);
     }
 }
 GPURT_BY_MASK(void, gpurt_tasks_queue,
               (const gpurt_task_run_t *run, uint32_t mask, uint32_t who, uint32_t index,
-               uint32_t level),
-              run, who, index, level)
+               uint32_t level, uint32_t end),
+              run, who, index, level, end)
 
 /* The same, of tasks that were spawned before. */
-GPURT_DEV void gpurt_tasks_push(const gpurt_task_run_t *run, uint32_t mask, uint32_t who,
-                                uint32_t index)
+GPURT_DEV void gpurt_tasks_put(const gpurt_task_run_t *run, uint32_t mask, uint32_t who,
+                               uint32_t index, uint32_t end)
 {
     bool mine = who >> gpurt_lane() & 1u;
 
-    gpurt_tasks_queue(run, mask, who, index, mine ? run->map->tasks[index].head.level : 0);
+    gpurt_tasks_queue(run, mask, who, index, mine ? run->map->tasks[index].head.level : 0,
+                      end);
+}
+GPURT_DEV void gpurt_tasks_push(const gpurt_task_run_t *run, uint32_t mask, uint32_t who,
+                                uint32_t index)
+{
+    gpurt_tasks_put(run, mask, who, index, GPURT_POCKET_NEWEST);
 }
 
 /* Up to half of what idle warps of the block cannot take goes to blocks without work. The whole
@@ -209,7 +220,7 @@ GPURT_DEVN void gpurt_hall_give(const gpurt_task_run_t *run)
     level = gpurt_leader(some);
     many = gpurt_shfl_u32(full, many, level);
     many = many < GPURT_WARP_SIZE ? (1u << many) - 1 : full;
-    gpurt_pocket_get(&hall->ready[level], full, many, &index);
+    gpurt_pocket_get(&hall->ready[level], full, many, &index, GPURT_POCKET_OLDEST);
     many = gpurt_ballot(full, index != GPURT_TASK_NONE);
     if (many)
         gpurt_tasks_share(run, full, many, level, index);
@@ -236,17 +247,25 @@ GPURT_DEVN void gpurt_groups_bring(const gpurt_task_run_t *run, uint32_t rings)
     }
 }
 
-/* Whether the device's words were not looked at for long: then the caller looks, and no other. A look
- * costs a warp some 2,000 cycles, and tells little new while no block is without work. */
-GPURT_DEV bool gpurt_hall_due(gpurt_executor_hall_t *hall)
+/* Whether the device's words were not looked at for long. A look costs a warp some 2,000 cycles, and tells
+ * little new while no block is without work. */
+GPURT_DEV bool gpurt_hall_is_old(const gpurt_executor_hall_t *hall)
 {
-    uint32_t now = (uint32_t)gpurt_clock();
     uint32_t looked = gpurt_load_relaxed_near_u32(&hall->xlooked); /* relaxed: a time */
     uint32_t pause = gpurt_load_relaxed_near_u32(&hall->xhungry)   /* relaxed: a hint */
                          ? GPURT_HALL_LOOK_CYCLES
                          : GPURT_HALL_CALM_CYCLES;
 
-    return now - looked > pause && gpurt_cas_relaxed_near_u32(&hall->xlooked, &looked, now);
+    return (uint32_t)gpurt_clock() - looked > pause;
+}
+
+/* One lane. The same: then the caller looks, and no other. */
+GPURT_DEV bool gpurt_hall_due(gpurt_executor_hall_t *hall)
+{
+    uint32_t looked = gpurt_load_relaxed_near_u32(&hall->xlooked); /* relaxed: a time */
+
+    return gpurt_hall_is_old(hall) &&
+           gpurt_cas_relaxed_near_u32(&hall->xlooked, &looked, (uint32_t)gpurt_clock());
 }
 
 /* One lane: whoever asks next looks. */
@@ -307,9 +326,9 @@ GPURT_DEVN void gpurt_hall_empty(const gpurt_task_run_t *run, gpurt_executor_hal
     uint32_t me = 1u << gpurt_lane(), index = GPURT_TASK_NONE;
 
     for (uint32_t i = 0; i < GPURT_TASK_LEVELS; i++)
-        while (gpurt_pocket_get(&hall->ready[i], me, me, &index))
+        while (gpurt_pocket_get(&hall->ready[i], me, me, &index, GPURT_POCKET_OLDEST))
             gpurt_tasks_share(run, me, me, i, index);
-    while (gpurt_pocket_get(&hall->spare, me, me, &index)) {
+    while (gpurt_pocket_get(&hall->spare, me, me, &index, GPURT_POCKET_OLDEST)) {
         gpurt_taskring_t ring = gpurt_executor_ring(m, GPURT_RING_FREE_TASKS);
 
         gpurt_taskring_push(&ring, me, me, index);

@@ -18,7 +18,7 @@
 
 enum {
     GPURT_TASK_BYTES = 64,
-    GPURT_TASK_ARGS_BYTES = 40,
+    GPURT_TASK_ARGS_BYTES = 48,
     GPURT_TASK_LEVELS = 8, /* of priority, the most urgent first */
     GPURT_TASK_GROUPS = 6, /* with a quota of time (taskgroup.h) */
     GPURT_TASK_NORMAL = 3,
@@ -31,7 +31,7 @@ enum {
     GPURT_TASK_WAITS = 32    /* buckets of that: of bucket i from 2^i ns on */
 };
 
-/* xword of a task: generation << 32 | what befell it | newest edge + 1. */
+/* A mark of a task: generation << 32 | what befell it | newest edge + 1. */
 #define GPURT_TASK_BEGUN     (1ull << 30)
 #define GPURT_TASK_CANCELLED (1ull << 29)
 #define GPURT_TASK_TAINTED   (1ull << 28) /* one that it waited for has failed */
@@ -60,9 +60,9 @@ typedef struct gpurt_task_head {
 } gpurt_task_head_t;
 
 /* Owner: the pool; from spawn to end whoever holds it, a queue or a warp. The plain fields are
- * written before it is pushed, and by the warp that runs it. */
+ * written before it is pushed, and by the warp that runs it. Its mark lies apart: an atomic on the row
+ * would cost each body its arguments in the L1. */
 typedef struct GPURT_ALIGN(64) gpurt_task_row {
-    uint64_t xword;  /* written by: any lane */
     uint32_t xneeds; /* edges to it, children, and one while it is held or runs with
                         * children; written by: any lane */
     gpurt_task_head_t head;
@@ -158,21 +158,45 @@ typedef struct GPURT_ALIGN(64) gpurt_executor_warp {
     gpurt_task_held_t held[GPURT_TASK_BATCH];
 } gpurt_executor_warp_t;
 
-/* One word for who looks: how many bodies of the batch have begun, and of the last one level,
- * function, and the low bits of its clock, by which it differs from the one before. */
-GPURT_HD uint64_t gpurt_warp_word(uint64_t clock, const gpurt_task_head_t *head,
-                                  uint32_t begun)
+/* What is to be known of a body before it runs: function << 16 | level << 8 | group << 5 | its place in
+ * the batch + 1, which is never 0. */
+GPURT_HD uint32_t gpurt_body_key(const gpurt_task_head_t *head, uint32_t group, uint32_t at)
 {
-    return clock << 32 | (uint32_t)head->function << 16 | (uint32_t)head->level << 8 |
-           begun;
+    return (uint32_t)head->function << 16 | (uint32_t)head->level << 8 | group << 5 |
+           (at + 1);
+}
+GPURT_HD uint32_t gpurt_body_function(uint32_t key)
+{
+    return key >> 16;
+}
+GPURT_HD uint32_t gpurt_body_level(uint32_t key)
+{
+    return (uint8_t)(key >> 8);
+}
+GPURT_HD uint32_t gpurt_body_group(uint32_t key)
+{
+    return key >> 5 & 7u;
+}
+/* How many bodies of the batch have begun. */
+GPURT_HD uint32_t gpurt_body_begun(uint32_t key)
+{
+    return key & 31u;
+}
+GPURT_STATIC_ASSERT(GPURT_TASK_BATCH < 32 && GPURT_TASK_GROUPS < 8, "bits of a key");
+
+/* One word for who looks: the key of the last body that has begun, and the low bits of its clock, by
+ * which it differs from the one before. */
+GPURT_HD uint64_t gpurt_warp_word(uint64_t clock, uint32_t key)
+{
+    return clock << 32 | key;
 }
 GPURT_HD uint32_t gpurt_warp_begun(uint64_t word)
 {
-    return (uint8_t)word;
+    return gpurt_body_begun((uint32_t)word);
 }
 GPURT_HD uint32_t gpurt_warp_function(uint64_t word)
 {
-    return (uint16_t)(word >> 16);
+    return gpurt_body_function((uint32_t)word);
 }
 
 /* An order of the host's. */
@@ -186,8 +210,8 @@ typedef enum gpurt_task_what {
 } gpurt_task_what_t;
 
 typedef struct GPURT_ALIGN(64) gpurt_task_order {
-    uint32_t what, record, other, how; /* record: + 1 */
-    uint32_t function, unused;
+    uint16_t what, function;
+    uint32_t record, other, how; /* record: + 1 */
     uint64_t args[GPURT_TASK_ARGS_BYTES / 8];
 } gpurt_task_order_t;
 
@@ -209,6 +233,7 @@ typedef struct gpurt_executor_desk {
 /* Constant while the executor is open. */
 typedef struct gpurt_executor_map {
     gpurt_task_row_t *tasks;
+    uint64_t *marks; /* of a row each; written by: any lane */
     gpurt_task_edge_t *edges;
     uint64_t *slots; /* of all rings, one behind the other */
     gpurt_executor_words_t *words;

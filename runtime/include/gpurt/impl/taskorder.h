@@ -43,9 +43,9 @@ GPURT_DEVN void gpurt_orders_obey(gpurt_task_run_t *run, const gpurt_task_order_
                                   bool some)
 {
     const gpurt_executor_map_t *m = run->map;
-    uint32_t what = some ? o->what : 0, full = GPURT_FULL_MASK, quotas;
+    uint32_t what = some ? o->what : 0u, full = GPURT_FULL_MASK, quotas;
     gpurt_task_plan_t plan = {
-        {0}, some ? o->function : 0, some ? o->how : 0, some ? o->record : 0};
+        {0}, some ? o->function : 0u, some ? o->how : 0, some ? o->record : 0};
     gpurt_task_t task, other = 0;
     bool waits;
 
@@ -66,7 +66,7 @@ GPURT_DEVN void gpurt_orders_obey(gpurt_task_run_t *run, const gpurt_task_order_
     /* What waits for one that was refused, or finds no edge, cannot tell when to run. */
     waits = what == GPURT_ORDER_AFTER && task != 0;
     if (gpurt_edges_add(run, waits && other, other, task) != GPURT_OK || (waits && !other))
-        gpurt_task_taint(&m->tasks[gpurt_task_index(task)]);
+        gpurt_task_taint(m, gpurt_task_index(task));
     if (what == GPURT_ORDER_CANCEL && task)
         (void)gpurt_task_cancel_one(m, task);
     gpurt_syncwarp(

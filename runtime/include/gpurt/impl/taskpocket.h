@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* taskpocket.h - numbers of tasks that a block keeps to itself: a short queue in shared memory, in
- * front of a ring (taskring.h) that all blocks share.
+ * front of a ring (taskring.h) that all blocks share. It has two ends. A warp takes the newest, so that
+ * what a task has spawned is done before others spawn more, and rows are near still. Others get the
+ * oldest, of which most is to come.
  *
  * What a warp spawns mostly runs on the same multiprocessor. There a lock costs some 40 cycles,
  * where one access to the L2 costs 600, and no other block comes in between.
  *
  * Progress: blocking, within a block. The holder of the lock stands between a few instructions
- * with no safe point, so it cannot be cancelled there. First in, first out.
+ * with no safe point, so it cannot be cancelled there.
  * Order: what a putter wrote before is seen by the getter, in all lanes of its mask (TP1).
  * Context: device code; all lanes of `mask` together. Where the compiler knows the mask, a vote or
  * a shuffle is one instruction; where it does not, some 150 cycles go into asking who is there. So
@@ -57,62 +59,78 @@ GPURT_DEV void gpurt_pocket_unlock(gpurt_pocket_t *p)
     gpurt_store_release_near_u32(&p->xlock, 0); /* TP1.rel */
 }
 
+/* Ends of a pocket. */
+enum {
+    GPURT_POCKET_NEWEST,
+    GPURT_POCKET_OLDEST
+};
+
 /* The lanes in `who`, of mask, put their numbers, the lowest first, while there are fewer than
- * `most`, which is the leader's. Returns: how many were put. */
+ * `most`, which is the leader's. end: as which they count. Returns: how many were put. */
 GPURT_DEV uint32_t gpurt_pocket_put(gpurt_pocket_t *p, uint32_t mask, uint32_t who,
-                                    uint32_t number, uint32_t most)
+                                    uint32_t number, uint32_t most, uint32_t end)
 {
     uint32_t rank = gpurt_popc(who & gpurt_lanes_below()), count = gpurt_popc(who);
-    uint32_t tail = 0, room = 0;
+    uint32_t from = 0, room = 0;
 
     if (gpurt_is_leader(mask)) {
         uint32_t have;
 
         gpurt_pocket_lock(p);
         have = gpurt_pocket_count(p);
-        tail = gpurt_load_relaxed_near_u32(&p->xtail); /* relaxed: under the lock */
         room = have < most ? most - have : 0;
         room = room < count ? room : count;
+        from = end == GPURT_POCKET_NEWEST /* relaxed: under the lock */
+                   ? gpurt_load_relaxed_near_u32(&p->xtail)
+                   : gpurt_load_relaxed_near_u32(&p->xhead) - room;
     }
     room = gpurt_shfl_u32(mask, room, gpurt_leader(mask));
-    tail = gpurt_shfl_u32(mask, tail, gpurt_leader(mask));
+    from = gpurt_shfl_u32(mask, from, gpurt_leader(mask));
     gpurt_syncwarp(mask); /* what the leader has acquired holds for all */
     if (who >> gpurt_lane() & 1u && rank < room)
-        p->numbers[(tail + rank) % GPURT_POCKET_NUMBERS] = number;
-    gpurt_syncwarp(mask); /* all numbers, and what its lanes wrote before */
-    if (gpurt_is_leader(mask)) {
-        gpurt_store_relaxed_near_u32(&p->xtail, tail + room); /* relaxed: under the lock */
+        p->numbers[(from + rank) % GPURT_POCKET_NUMBERS] = number;
+    gpurt_syncwarp(mask);        /* all numbers, and what its lanes wrote before */
+    if (gpurt_is_leader(mask)) { /* relaxed: under the lock */
+        if (end == GPURT_POCKET_NEWEST)
+            gpurt_store_relaxed_near_u32(&p->xtail, from + room);
+        else
+            gpurt_store_relaxed_near_u32(&p->xhead, from);
         gpurt_pocket_unlock(p);
     }
     return room;
 }
 
-/* The lanes in `who`, of mask, want one each; the lowest of them are served first.
- * Returns: how many were. *number: that of a lane that was; of others it stays. */
+/* The lanes in `who`, of mask, want one each, of that end; the lowest of them are served, and get the
+ * oldest of these. Returns: how many were. *number: that of a lane that was; of others it stays. */
 GPURT_DEV uint32_t gpurt_pocket_get(gpurt_pocket_t *p, uint32_t mask, uint32_t who,
-                                    uint32_t *number)
+                                    uint32_t *number, uint32_t end)
 {
     uint32_t rank = gpurt_popc(who & gpurt_lanes_below()), count = gpurt_popc(who);
-    uint32_t head = 0, have = 0;
+    uint32_t from = 0, have = 0;
 
     if (gpurt_is_leader(mask) && gpurt_pocket_count(p)) {
         gpurt_pocket_lock(p);
         have = gpurt_pocket_count(p);
         have = have < count ? have : count;
-        head = gpurt_load_relaxed_near_u32(&p->xhead); /* relaxed: under the lock */
+        from = end == GPURT_POCKET_NEWEST /* relaxed: under the lock */
+                   ? gpurt_load_relaxed_near_u32(&p->xtail) - have
+                   : gpurt_load_relaxed_near_u32(&p->xhead);
         if (!have)
             gpurt_pocket_unlock(p);
     }
     have = gpurt_shfl_u32(mask, have, gpurt_leader(mask));
-    head = gpurt_shfl_u32(mask, head, gpurt_leader(mask));
+    from = gpurt_shfl_u32(mask, from, gpurt_leader(mask));
     if (!have)
         return 0;
     gpurt_syncwarp(mask); /* what the leader has acquired holds for all */
     if (who >> gpurt_lane() & 1u && rank < have)
-        *number = p->numbers[(head + rank) % GPURT_POCKET_NUMBERS];
-    gpurt_syncwarp(mask); /* they are read */
-    if (gpurt_is_leader(mask)) {
-        gpurt_store_relaxed_near_u32(&p->xhead, head + have); /* relaxed: under the lock */
+        *number = p->numbers[(from + rank) % GPURT_POCKET_NUMBERS];
+    gpurt_syncwarp(mask);        /* they are read */
+    if (gpurt_is_leader(mask)) { /* relaxed: under the lock */
+        if (end == GPURT_POCKET_NEWEST)
+            gpurt_store_relaxed_near_u32(&p->xtail, from);
+        else
+            gpurt_store_relaxed_near_u32(&p->xhead, from + have);
         gpurt_pocket_unlock(p);
     }
     return have;

@@ -71,13 +71,14 @@ typedef struct gpurt_task_run {
     gpurt_executor_hall_t *hall; /* NULL: a lane that cleans up, and keeps nothing back */
     gpurt_executor_block_t *block;
     gpurt_task_row_t *row;
-    gpurt_task_head_t head;
     gpurt_task_t task;
-    uint64_t value;
+    uint32_t key; /* gpurt_body_key */
+    /* Clean before each body. */
     gpurt_status_t status;
+    uint64_t value;
     bool parent; /* it has got children in this run, or waits again: xneeds counts it */
     bool again;
-    bool tainted;
+    bool odd; /* there is more to see to when it ends, in lanes that know of it */
 } gpurt_task_run_t;
 
 GPURT_HD uint32_t gpurt_task_index(gpurt_task_t task)
@@ -86,10 +87,11 @@ GPURT_HD uint32_t gpurt_task_index(gpurt_task_t task)
 }
 
 /* The handle of a row that the caller holds: nobody else gives it another generation. */
-GPURT_DEV gpurt_task_t gpurt_task_named(const gpurt_task_row_t *row, uint32_t index)
+GPURT_DEV gpurt_task_t gpurt_task_named(const gpurt_executor_map_t *m, uint32_t index)
 {
     /* relaxed: so */
-    return (gpurt_load_relaxed_dev_u64(&row->xword) & ~(uint64_t)UINT32_MAX) | (index + 1);
+    return (gpurt_load_relaxed_dev_u64(&m->marks[index]) & ~(uint64_t)UINT32_MAX) |
+           (index + 1);
 }
 
 GPURT_DEV bool gpurt_task_is_of(uint64_t word, gpurt_task_t task)

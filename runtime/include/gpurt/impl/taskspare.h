@@ -16,8 +16,9 @@ GPURT_DEV void gpurt_spares_keep(const gpurt_task_run_t *run, uint32_t index)
     gpurt_taskring_t ring = gpurt_executor_ring(run->map, GPURT_RING_FREE_TASKS);
     uint32_t full = GPURT_FULL_MASK, who = gpurt_ballot(full, index != GPURT_TASK_NONE);
 
-    who = gpurt_lanes_behind(
-        full, who, gpurt_pocket_put(&run->hall->spare, full, who, index, run->map->spare));
+    who = gpurt_lanes_behind(full, who,
+                             gpurt_pocket_put(&run->hall->spare, full, who, index,
+                                              run->map->spare, GPURT_POCKET_OLDEST));
     if (who)
         gpurt_taskring_push(&ring, full, who, index);
 }
@@ -32,7 +33,7 @@ GPURT_DEV void gpurt_spares_get(const gpurt_task_run_t *run, uint32_t who, uint3
         gpurt_taskring_pop(&ring, full, who, GPURT_WARP_SIZE, 1, index);
         return;
     }
-    gpurt_pocket_get(&run->hall->spare, full, who, index);
+    gpurt_pocket_get(&run->hall->spare, full, who, index, GPURT_POCKET_NEWEST);
     missing = gpurt_ballot(full, who >> gpurt_lane() & 1u && *index == GPURT_TASK_NONE);
     if (!missing)
         return;
@@ -55,13 +56,13 @@ GPURT_DEV void gpurt_spares_put(const gpurt_task_run_t *run, uint32_t mask, uint
     if (!who)
         return;
     if (run->hall && run->map->spare) {
-        who = gpurt_lanes_behind(
-            mask, who,
-            gpurt_pocket_put(&run->hall->spare, mask, who, index, run->map->spare));
+        who = gpurt_lanes_behind(mask, who,
+                                 gpurt_pocket_put(&run->hall->spare, mask, who, index,
+                                                  run->map->spare, GPURT_POCKET_NEWEST));
         if (!who)
             return;
         over = GPURT_TASK_NONE;
-        gpurt_pocket_get(&run->hall->spare, mask, mask & ~who, &over);
+        gpurt_pocket_get(&run->hall->spare, mask, mask & ~who, &over, GPURT_POCKET_OLDEST);
         if (over != GPURT_TASK_NONE)
             index = over;
         who |= gpurt_ballot(mask, over != GPURT_TASK_NONE);

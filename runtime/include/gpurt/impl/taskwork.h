@@ -5,8 +5,8 @@
  *     gpurt_worker_t w;
  *
  *     gpurt_worker_begin(&w, p);
- *     while (gpurt_worker_next(&w)) {
- *         the body of task w.run.head.function
+ *     while ((key = gpurt_worker_next(&w)) != 0) {
+ *         the body of gpurt_body_function(key)
  *         gpurt_worker_done(&w);
  *     }
  *
@@ -54,6 +54,8 @@ GPURT_DEV void gpurt_worker_begin(gpurt_worker_t *w, const struct gpurt_executor
     w->run.map = &p->map;
     w->run.hall = hall;
     w->run.block = &p->map.blocks[gpurt_block_rank()];
+    w->tasks = p->map.tasks;
+    w->marks = p->map.marks;
     w->warp = &p->map.warps[gpurt_block_rank() * gpurt_warps() + gpurt_warp()];
     w->next = GPURT_TASK_NONE;
     w->asks = true;
@@ -139,7 +141,7 @@ GPURT_DEVN bool gpurt_worker_find(gpurt_worker_t *w)
             gpurt_hall_look(&w->run);
         index = GPURT_TASK_NONE;
         if (w->next == GPURT_TASK_NONE) {
-            index = gpurt_worker_pull(&w->run);
+            index = gpurt_worker_pull(w);
         } else if (gpurt_lane() == 0) {
             index = w->next;
             w->at_once++;
@@ -156,14 +158,16 @@ GPURT_DEVN bool gpurt_worker_find(gpurt_worker_t *w)
     }
 }
 
-/* The whole warp. From one body of a batch to the next it calls nothing. Returns: true with a task
- * whose body is to run; false, the executor ends. */
-GPURT_DEV bool gpurt_worker_next(gpurt_worker_t *w)
+/* The whole warp. From one body of a batch to the next it calls nothing. Returns: the key of a body that
+ * is to run; 0: the executor ends. */
+GPURT_DEV uint32_t gpurt_worker_next(gpurt_worker_t *w)
 {
-    while (!gpurt_batch_next(w))
+    uint32_t key;
+
+    while ((key = gpurt_batch_next(w)) == 0)
         if (!gpurt_worker_find(w))
-            return false;
-    return true;
+            break;
+    return key;
 }
 
 #endif
