@@ -369,6 +369,16 @@ GPURT_DEVN void gpurt_batch_hold(gpurt_worker_t *w)
     }
 }
 
+/* Nothing is asked about its batch for a while: half as long while blocks are without work, which wait
+ * for what a look gives them. */
+GPURT_DEV void gpurt_batch_uncut(gpurt_worker_t *w, uint64_t now)
+{
+    uint32_t hungry =
+        gpurt_load_relaxed_near_u32(&w->run.hall->xhungry); /* relaxed: a hint */
+
+    w->cut = hungry ? now - GPURT_WORKER_CUT_CYCLES / 2 : now;
+}
+
 /* The whole warp takes up those of its lanes. */
 GPURT_DEV void gpurt_batch_take(gpurt_worker_t *w, uint32_t index)
 {
@@ -393,7 +403,8 @@ GPURT_DEV void gpurt_batch_take(gpurt_worker_t *w, uint32_t index)
     }
     w->key = gpurt_body_key(&w->mine.head, gpurt_group_of(w->run.map, w->mine.head.flags),
                             gpurt_lane());
-    w->taken = w->cut = gpurt_clock();
+    w->taken = gpurt_clock();
+    gpurt_batch_uncut(w, w->taken);
     if (gpurt_lane() == 0) {
         gpurt_warp_batch(w->warp, count);
         gpurt_warp_next(w->warp, GPURT_TASK_NONE);
@@ -437,7 +448,7 @@ GPURT_DEVN bool gpurt_batch_cut(gpurt_worker_t *w)
     bool parts = (owes || idle) && takes * gpurt_popc(w->left) > GPURT_WORKER_PART_CYCLES;
     bool late = now - w->taken > 2 * GPURT_WORKER_BATCH_CYCLES;
 
-    w->cut = now;
+    gpurt_batch_uncut(w, now);
     if (gpurt_any(full, gpurt_hall_is_old(hall)))
         gpurt_batch_look(w);
     return gpurt_any(full, urgent || parts || late);
