@@ -18,6 +18,11 @@ struct bench_fan {
 struct bench_spin {
     uint32_t cycles;
 };
+/* The clock over so many cycles: those that they took, and nanoseconds. */
+struct bench_clocks {
+    uint64_t *to;
+    uint32_t cycles;
+};
 /* A chain: each says how late it began, and spawns the next. */
 struct bench_hop {
     struct bench_hops *hops;
@@ -60,6 +65,7 @@ struct bench_urgent {
 #define BENCH_TASKS(TASK)             \
     TASK(fan, struct bench_fan)       \
     TASK(spin, struct bench_spin)     \
+    TASK(clocks, struct bench_clocks) \
     TASK(hop, struct bench_hop)       \
     TASK(fib, struct bench_fib)       \
     TASK(mads, struct bench_mads)     \

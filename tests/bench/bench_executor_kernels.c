@@ -30,6 +30,18 @@ GPURT_TASK(spin, t, run)
         gpurt_cancel_point();
 }
 
+GPURT_TASK(clocks, t, run)
+{
+    uint64_t cycles = gpurt_clock(), ns = gpurt_globaltimer(), took = 0;
+
+    while (took < t->cycles)
+        took = gpurt_clock() - cycles;
+    if (gpurt_lane() == 0) {
+        t->to[0] = took;
+        t->to[1] = gpurt_globaltimer() - ns;
+    }
+}
+
 GPURT_TASK(hop, t, run)
 {
     uint64_t now = gpurt_globaltimer();

@@ -586,6 +586,8 @@ GPURT_DEVN void gpurt_worker_odd(gpurt_worker_t *w, uint64_t took)
     gpurt_worker_kind(w, took);
     if (gpurt_lane() == 0 && gpurt_body_group(run->key))
         gpurt_worker_group_end(w);
+    if (gpurt_any(GPURT_FULL_MASK, run->odd)) /* it has spawned something more urgent */
+        w->cut = 0;
     if (run->parent || run->again)
         gpurt_worker_part(w);
     else

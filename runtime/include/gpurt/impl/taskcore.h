@@ -55,6 +55,8 @@ GPURT_DEVN uint32_t gpurt_tasks_make(gpurt_task_run_t *run, bool wanted,
         gpurt_executor_count(&run->block->xrefused, gpurt_popc(who & ~made));
     }
     run->parent |= children != 0;
+    run->odd |= index != GPURT_TASK_NONE &&
+                gpurt_task_level(plan->how) < gpurt_body_level(run->key);
     *task = 0;
     if (index != GPURT_TASK_NONE) {
         gpurt_task_row_t *row = &m->tasks[index];
