@@ -13,7 +13,7 @@
  * driver is initialised. */
 void collector_start(void);
 
-/* What has ended by now is in the box when this returns, or after a second. Context: any
+/* What has ended by now is in the box when this returns, or after two seconds. Context: any
  * thread; the program closes its box. */
 void collector_sync(void);
 

@@ -19,6 +19,7 @@ fail() {
 }
 
 # While it is idle, all that it did is told, by kind: a fib that has children runs twice.
+: >said
 GPURT_LOG=run.gplog "$app" fib 16 >said &
 for ((try = 0; ; try++)); do
     tasks=$(sed -n 's/^\([0-9]*\) tasks$/\1/p' said)

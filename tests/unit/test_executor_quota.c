@@ -60,6 +60,25 @@ static void a_group_waits_for_its_time(void)
     board_free();
 }
 
+/* A body spawns tasks of a group that the executor does not have: they run, and are counted. */
+static void a_group_that_is_not_there_is_told(void)
+{
+    enum {
+        FEW = 10
+    };
+    struct task_fan_args a = {.count = FEW, .how = GPURT_TASK_GROUP(5)};
+    gpurt_executor_t x = groups_open(1, 1, 1);
+
+    board_make(FEW);
+    a.board = board;
+    must(gpurt_executor_submit(rt, x, fan, &a, 1, GPURT_TASK_GROUP(1), NULL, &err));
+    must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    each_ran_once(0, FEW);
+    CHECK(status_of(x).groupless >= FEW); /* one that is given back counts again */
+    executor_end(x);
+    board_free();
+}
+
 /* Behind a body of 20 ms it would wait for 2 s. Meanwhile its task counts as one that waits, and can be
  * cancelled. */
 static void a_quota_ends(void)
@@ -152,6 +171,7 @@ static void what_is_refused(void)
 int main(void)
 {
     must(gpurt_open(NULL, &rt, &err));
+    a_group_that_is_not_there_is_told();
     a_group_waits_for_its_time();
     a_quota_ends();
     a_long_body_hears_of_it();

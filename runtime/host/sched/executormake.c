@@ -219,6 +219,7 @@ void gpurt_executor_sum(const gpurt_executor_own_t *e, const gpurt_executor_word
         out->failed += blocks[i].xfailed;
         out->cancelled += blocks[i].xcancelled;
         out->refused += blocks[i].xrefused;
+        out->groupless += blocks[i].xgroupless;
         out->at_once += blocks[i].xat_once;
         out->moved += blocks[i].xmoved * GPURT_TASK_SAMPLED;
         out->useful += blocks[i].xuseful;

@@ -31,6 +31,7 @@ enum {
     FAILED,
     CANCELLED,
     REFUSED,
+    GROUPLESS,
     AT_ONCE,
     MOVED,
     USEFUL,
@@ -80,6 +81,7 @@ static const gpurt_field_t fields[FIELDS] = {
     [FAILED] = GPURT_FIELD("failed", FAULT),
     [CANCELLED] = GPURT_FIELD("cancelled", COUNTER),
     [REFUSED] = GPURT_FIELD("refused", FAULT),
+    [GROUPLESS] = GPURT_FIELD("groupless", FAULT), /* times that one was taken up ... */
     [AT_ONCE] = GPURT_FIELD("at_once", COUNTER),
     [MOVED] = GPURT_FIELD("moved", COUNTER), /* from one multiprocessor to another, about */
     [USEFUL] = GPURT_FIELD("useful_cycles", COUNTER),
@@ -243,6 +245,7 @@ static void sums_put(const gpurt_executor_status_t *s, uint64_t *values)
     values[FAILED] = s->failed;
     values[CANCELLED] = s->cancelled;
     values[REFUSED] = s->refused;
+    values[GROUPLESS] = s->groupless; /* ... whose group there is not */
     values[AT_ONCE] = s->at_once;
     values[MOVED] = s->moved;
     for (uint32_t i = 0; i < GPURT_TASK_WAITS; i++)

@@ -67,8 +67,10 @@ typedef struct gpurt_executor_status {
     uint64_t live;                     /* spawned and not ended */
     uint64_t ended, failed, cancelled; /* well, with a status of their own, without a run */
     uint64_t refused;                  /* spawns and edges that found no room */
-    uint64_t at_once;                  /* run by the warp that made them ready */
-    uint64_t moved; /* about: taken up on another multiprocessor than where they became
+    uint64_t
+        groupless; /* times that a task was taken up whose group there is not: it has none */
+    uint64_t at_once; /* run by the warp that made them ready */
+    uint64_t moved;   /* about: taken up on another multiprocessor than where they became
                      * ready. One row of GPURT_TASK_SAMPLED is looked at, and counts for all */
     uint64_t useful, waiting, total; /* cycles of warps: in bodies, idle, all */
     uint32_t blocks, left, asleep;   /* left: of a panic, or at the end */

@@ -32,6 +32,7 @@ typedef struct gpurt_worker {
     uint64_t *marks;         /* likewise */
     uint32_t next;           /* a task to run at once, or GPURT_TASK_NONE */
     uint32_t left;    /* of the batch: lanes whose bodies are to begin still, a bit each */
+    uint32_t whole;   /* the same, when it was taken up */
     uint32_t tainted; /* the same of tasks that are */
     uint32_t before;  /* the same of those that had begun before this batch */
     /* each lane's own: its task of the batch, and as what that ends, unless more is said */
@@ -383,7 +384,8 @@ GPURT_DEV void gpurt_batch_uncut(gpurt_worker_t *w, uint64_t now)
 GPURT_DEV void gpurt_batch_take(gpurt_worker_t *w, uint32_t index)
 {
     bool mine = index != GPURT_TASK_NONE, tainted = false, runs;
-    uint32_t full = GPURT_FULL_MASK, count = gpurt_popc(gpurt_ballot(full, mine));
+    uint32_t full = GPURT_FULL_MASK, count = gpurt_popc(gpurt_ballot(full, mine)), group,
+             lost;
 
     w->mine.task = 0;
     w->next = GPURT_TASK_NONE;
@@ -395,17 +397,19 @@ GPURT_DEV void gpurt_batch_take(gpurt_worker_t *w, uint32_t index)
     if (w->run.map->groups)
         gpurt_batch_hold(w);
     runs = w->mine.task && w->mine.status == (gpurt_status_t)GPURT_TASK_PENDING;
-    w->left = gpurt_ballot(full, runs);
+    w->left = w->whole = gpurt_ballot(full, runs);
     w->before = gpurt_ballot(full, runs && w->mine.value);
     if (runs) {
         w->mine.status = GPURT_OK;
         w->mine.value = 0;
     }
-    w->key = gpurt_body_key(&w->mine.head, gpurt_group_of(w->run.map, w->mine.head.flags),
-                            gpurt_lane());
+    group = gpurt_group_of(w->run.map, w->mine.head.flags);
+    w->key = gpurt_body_key(&w->mine.head, group, gpurt_lane());
+    lost = gpurt_ballot(full, runs && gpurt_task_group(w->mine.head.flags) != group);
     w->taken = gpurt_clock();
     gpurt_batch_uncut(w, w->taken);
     if (gpurt_lane() == 0) {
+        gpurt_executor_count(&w->run.block->xgroupless, gpurt_popc(lost));
         gpurt_warp_batch(w->warp, count);
         gpurt_warp_next(w->warp, GPURT_TASK_NONE);
     }
@@ -429,9 +433,10 @@ GPURT_DEVN void gpurt_batch_look(gpurt_worker_t *w)
     w->cut = 0; /* what it found is asked for behind the next body */
 }
 
-/* Between two bodies of a batch, now and then. The whole warp; each lane reads all, so that none waits
- * for what another says. Returns: whether the rest is to wait, because something is more urgent, or it
- * has waited for long; or because others could run it now, and it is worth the way. */
+/* Between two bodies of a batch, now and then. The first runs whatever comes: the least urgent have
+ * their turn so. The whole warp; each lane reads all, so that none waits for what another says.
+ * Returns: whether the rest is to wait, because something is more urgent, or it has waited for long;
+ * or because others could run it now, and it is worth the way. */
 GPURT_DEVN bool gpurt_batch_cut(gpurt_worker_t *w)
 {
     const gpurt_executor_hall_t *hall = w->run.hall;
@@ -451,7 +456,7 @@ GPURT_DEVN bool gpurt_batch_cut(gpurt_worker_t *w)
     gpurt_batch_uncut(w, now);
     if (gpurt_any(full, gpurt_hall_is_old(hall)))
         gpurt_batch_look(w);
-    return gpurt_any(full, urgent || parts || late);
+    return w->left != w->whole && gpurt_any(full, urgent || parts || late);
 }
 
 /* The lanes of `who` give their tasks back. */

@@ -133,8 +133,9 @@ typedef struct GPURT_ALIGN(128) gpurt_executor_block {
     uint64_t xasleep;                     /* 1: it is */
     uint64_t xkept;                       /* tasks ready in its pockets, a byte a level */
     uint64_t xsm;                         /* its multiprocessor, as it began */
-    uint64_t xmoved; /* of sampled rows: tasks that became ready on another one */
-    uint64_t unused[4];
+    uint64_t xmoved;     /* of sampled rows: tasks that became ready on another one */
+    uint64_t xgroupless; /* times that a task was taken up whose group there is not */
+    uint64_t unused[3];
     uint32_t xwaits[GPURT_TASK_WAITS]; /* from ready to taken up, of sampled rows */
     gpurt_task_sum_t kinds[GPURT_TASK_KINDS];
 } gpurt_executor_block_t;
