@@ -60,20 +60,21 @@ void duty_ring(duty_t *w)
         sem_post(w->bell);
 }
 
-void duty_ask(duty_t *w, uint32_t ms)
+bool duty_ask(duty_t *w, uint32_t ms)
 {
     const struct timespec step = {.tv_nsec = 1000000};
     uint32_t round;
 
     if (!w->started || w->process != gpurt_process_generation())
-        return;
+        return true;
     round = gpurt_add_relaxed_dev_u32(&w->xasked, 1) + 1; /* relaxed: the bell orders it */
     duty_ring(w);
     for (; ms > 0; ms--) { /* relaxed: as stored */
         if ((int32_t)(gpurt_load_relaxed_dev_u32(&w->xdone) - round) >= 0)
-            return;
+            return true;
         nanosleep(&step, NULL);
     }
+    return false;
 }
 
 bool duty_is_asked(const duty_t *w)

@@ -33,9 +33,9 @@ bool duty_wait(duty_t *w, uint32_t ms);
 /* There is work. */
 void duty_ring(duty_t *w);
 
-/* A whole round that began after the call is over when this returns, or the time is. Context: any
- * thread but that of the duty. */
-void duty_ask(duty_t *w, uint32_t ms);
+/* Waits for a whole round that begins after the call. Returns: false, the time was over before. One that
+ * was not started has nothing to do. Context: any thread but that of the duty. */
+bool duty_ask(duty_t *w, uint32_t ms);
 /* Whether somebody waits for this round. Context: the duty's thread. */
 bool duty_is_asked(const duty_t *w);
 

@@ -9,6 +9,7 @@
 
 #include <gpurt/atomic.h>
 #include <gpurt/impl/activity.h>
+#include <stdio.h>
 
 enum {
     LOOK_MS = 1000,
@@ -95,7 +96,12 @@ bool counted_is_on(void)
 
 void counted_sync(void)
 {
-    duty_ask(&counted.writer, SYNC_MS);
+    if (!duty_ask(&counted.writer, SYNC_MS)) /* there is no log to say it in any more */
+        fprintf(stderr,
+                "gpurt: counts of the last launches are not in the log: they were "
+                "not written within %d ms; a larger GPURT_HOST_RING_BYTES gives "
+                "them room\n",
+                SYNC_MS);
 }
 
 void counted_stop(void)

@@ -591,7 +591,12 @@ void lines_forked(void)
 
 void lines_sync(void)
 {
-    duty_ask(&lines.reader, SYNC_MS);
+    if (!duty_ask(&lines.reader, SYNC_MS)) /* there is no log to say it in any more */
+        fprintf(stderr,
+                "gpurt: the last lines are not in the log: CUPTI did not give "
+                "samples out within %d ms; GPURT_CUPTI=default records kernels "
+                "without lines\n",
+                SYNC_MS);
 }
 
 void lines_stop(void)

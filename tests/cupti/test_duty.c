@@ -14,7 +14,7 @@ enum {
 static sem_t entered, leaves;
 static duty_t duty;
 static uint32_t xover; /* the ask is */
-static bool asked[2];  /* whether each round was asked for */
+static bool asked[3];  /* whether each round was asked for */
 
 static void rounds_run(duty_t *w)
 {
@@ -27,7 +27,7 @@ static void rounds_run(duty_t *w)
 
 static void *ask(void *context)
 {
-    duty_ask(&duty, LONG_MS);
+    CHECK(duty_ask(&duty, LONG_MS));
     gpurt_store_release_sys_u32(&xover, 1); /* test */
     return context;
 }
@@ -46,12 +46,14 @@ int main(void)
 
     CHECK_EQ(sem_init(&entered, 0, 0), 0);
     CHECK_EQ(sem_init(&leaves, 0, 0), 0);
-    duty_ask(&duty, LONG_MS); /* of one that was not started: nobody would answer */
+    CHECK(
+        duty_ask(&duty, LONG_MS)); /* of one that was not started: there is nothing to do */
     CHECK(duty_start(&duty, "duty", rounds_run, NULL));
     duty_ring(&duty);
     CHECK_EQ(sem_wait(&entered), 0);
+    CHECK(!duty_ask(&duty, 1)); /* the round that is under way goes on */
     CHECK_EQ(pthread_create(&asker, NULL, ask, NULL), 0);
-    while (gpurt_load_relaxed_dev_u32(&duty.xasked) == 0) { /* test */
+    while (gpurt_load_relaxed_dev_u32(&duty.xasked) < 2) { /* test */
     }
     CHECK_EQ(sem_post(&leaves), 0);
     CHECK_EQ(sem_wait(&entered), 0);
@@ -59,7 +61,9 @@ int main(void)
     CHECK_EQ(sem_post(&leaves), 0);
     CHECK_EQ(pthread_join(asker, NULL), 0);
     CHECK(!asked[0] && asked[1]);
+    CHECK_EQ(sem_wait(&entered), 0); /* of the ask that was given up */
+    CHECK_EQ(sem_post(&leaves), 0);
     CHECK(duty_stop(&duty, LONG_MS));
-    duty_ask(&duty, LONG_MS);
+    CHECK(duty_ask(&duty, LONG_MS));
     return 0;
 }

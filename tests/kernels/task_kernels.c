@@ -288,8 +288,6 @@ GPURT_TASK(spends, t, run)
     uint64_t begin = gpurt_globaltimer();
     bool due = false, goes_on = true;
 
-    if (t->board && gpurt_lane() == 0) /* relaxed: a mark */
-        gpurt_or_relaxed_sys_u32(&t->board->xblocks, 1u << gpurt_block_rank());
     while (goes_on && !due) {
         due = t->asks && gpurt_task_due(run);
         gpurt_pause();

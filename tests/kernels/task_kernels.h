@@ -30,7 +30,7 @@ typedef struct task_board {
     uint32_t xgate;     /* `gated` waits for it; written by: the host */
     uint32_t xhere;     /* `gated` that have begun */
     uint32_t xrefused;  /* spawns that a task of the test's was refused */
-    uint32_t xblocks;   /* a bit each: those that ran the `sharer`, or what `spends` */
+    uint32_t xblocks;   /* a bit each: those that ran the `sharer` */
     uint32_t cancelled; /* 1: `regret` came in time */
     uint32_t woken;     /* times that `rouses` woke sleeping blocks */
     gpurt_task_t victim;

@@ -117,42 +117,31 @@ static void a_ring_has_its_turn(void)
     board_free();
 }
 
-/* The mark is the oldest task of the only block; the others run RUNS times each, as new tasks or as the
- * same. It runs long before they are through. */
-static void the_oldest_has_a_turn(bool anew)
+/* Tasks that spawn others in their place are the newest of the only block each time; the mark, which is
+ * the oldest, has its turn all the same. */
+static void the_oldest_has_a_turn(void)
 {
     enum {
-        OTHERS = 60,
+        RENEWERS = 60,
         RUNS = 100
     };
-    struct task_fan_args a[OTHERS];
-    gpurt_executor_t x = workers_open(1, 4 * OTHERS);
+    struct task_fan_args a[RENEWERS];
+    gpurt_executor_t x = workers_open(1, 4 * RENEWERS);
 
     board_make(2);
     gate_shut(x, 1, 1);
-    for (uint32_t i = 0; i < OTHERS; i++)
+    for (uint32_t i = 0; i < RENEWERS; i++)
         a[i] = (struct task_fan_args){.board = board, .count = RUNS};
     (void)submit_mark(x, 0, 0);
-    if (anew)
-        must(gpurt_executor_submit(rt, x, renews, a, OTHERS, 0, NULL, &err));
-    else
-        must(gpurt_executor_submit(rt, x, yields, a, OTHERS, 0, NULL, &err));
+    must(gpurt_executor_submit(rt, x, renews, a, RENEWERS, 0, NULL, &err));
     gate_open();
     must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
     each_ran_once(0, 2);
-    CHECK_EQ(board->xorder, OTHERS * RUNS + 2);
-    CHECK_MSG(board->marks[0].order < OTHERS * RUNS / 4, "after %u runs of others",
+    CHECK_EQ(board->xorder, RENEWERS * RUNS + 2);
+    CHECK_MSG(board->marks[0].order < RENEWERS * RUNS / 4, "after %u runs of others",
               board->marks[0].order);
     executor_end(x);
     board_free();
-}
-
-/* Tasks that spawn others in their place are the newest each time: the oldest has its turn. Those that
- * run again come behind it. */
-static void the_oldest_have_a_turn(void)
-{
-    the_oldest_has_a_turn(true);
-    the_oldest_has_a_turn(false);
 }
 
 /* Urgent tasks run again and again, and one that is not waits: for all of them, or for its turn. */
@@ -277,28 +266,6 @@ static void a_long_body_gives_its_batch(void)
     board_free();
 }
 
-/* The same, where no body asks: between two of them the warp looks for who has nothing to do. */
-static void a_batch_goes_to_who_is_idle(void)
-{
-    enum {
-        MANY = 20
-    };
-    gpurt_executor_t x = workers_open(2, 64);
-    struct task_spends_args a[MANY];
-
-    board_make(2);
-    gate_shut(x, 1, 1); /* one block is busy */
-    for (uint32_t i = 0; i < MANY; i++)
-        a[i] = (struct task_spends_args){.board = board, .ns = 5000000};
-    must(gpurt_executor_submit(rt, x, spends, a, MANY, 0, NULL, &err));
-    must(gpurt_hostword_wait(rt, &board->xblocks, 0, WAIT_NS, NULL, &err));
-    gate_open();
-    must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
-    CHECK_EQ(board->xblocks, 3);
-    executor_end(x);
-    board_free();
-}
-
 /* A body spawns something urgent, and goes on. The warp of another block asks what is due, and runs
  * it. */
 static void the_urgent_go_to_all_blocks(void)
@@ -368,7 +335,7 @@ int main(void)
     the_urgent_cut_a_batch();
     a_block_gives_what_it_keeps();
     free_rows_come_back();
-    the_oldest_have_a_turn();
+    the_oldest_has_a_turn();
     a_ring_has_its_turn();
     the_least_urgent_have_a_turn(0);
     the_least_urgent_have_a_turn(16);
@@ -376,7 +343,6 @@ int main(void)
     the_urgent_interrupt_a_body();
     a_long_body_gives_what_its_block_keeps();
     a_long_body_gives_its_batch();
-    a_batch_goes_to_who_is_idle();
     the_urgent_go_to_all_blocks();
     moves_are_counted(CHECK_SANITIZED ? 4000 : 20000);
     must(gpurt_close(rt, &err));

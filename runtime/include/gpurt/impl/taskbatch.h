@@ -189,8 +189,11 @@ GPURT_DEVN uint32_t gpurt_hall_draw(const gpurt_task_run_t *run, uint32_t level,
     /* relaxed: a flag; tasks come by ring and pocket */
     bool mine = lane == 0 && !gpurt_xchg_relaxed_near_u32(&hall->xdraws, 1);
 
-    if (!gpurt_any(full, mine))
+    if (!gpurt_any(full, mine)) {
+        if (lane == 0) /* relaxed: a hint, for who comes next */
+            gpurt_or_relaxed_near_u32(&hall->xlevels, 1u << level);
         return GPURT_TASK_NONE;
+    }
     drawn = gpurt_taskring_pop(&ring, full, who, gpurt_hall_soon(hall),
                                2 * gpurt_grid_blocks(), &index);
     if (!drawn && lane == 0) /* relaxed: a hint */
@@ -252,8 +255,8 @@ GPURT_DEV bool gpurt_hall_last(const gpurt_task_run_t *run)
     return gpurt_shfl_u32(GPURT_FULL_MASK, pull, 0) % run->map->fair_pulls == 0;
 }
 
-/* The whole warp. told: levels of the device's rings that only this warp knows of; of these, one from
- * which it drew is left out. Returns: as gpurt_worker_pull. */
+/* The whole warp. told: levels of the device's rings that only this warp knows of; of these, those that
+ * it tried are left out. Returns: as gpurt_worker_pull. */
 GPURT_DEV uint32_t gpurt_hall_pull(const gpurt_task_run_t *run, uint32_t *told)
 {
     gpurt_executor_hall_t *hall = run->hall;
@@ -277,8 +280,7 @@ GPURT_DEV uint32_t gpurt_hall_pull(const gpurt_task_run_t *run, uint32_t *told)
         who = gpurt_hall_wants(here, there, turn);
         if (who) {
             index = gpurt_hall_draw(run, gpurt_ctz(there), who);
-            if (gpurt_any(full, index != GPURT_TASK_NONE))
-                *told &= ~(1u << gpurt_ctz(there));
+            *told &= ~(1u << gpurt_ctz(there)); /* what is left, the draw has told */
             if (gpurt_any(full, index != GPURT_TASK_NONE) || !here)
                 return index;
         }
