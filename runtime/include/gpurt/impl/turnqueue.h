@@ -12,8 +12,11 @@
  * A lane that leaves its wait (time, scope, cancelled block) may not be the next: then its number is
  * a hole, and counted. Where all numbers are holes there is no queue. Who sees the word stand still
  * for GPURT_TURN_PATIENCE looks, and nothing taken, passes over the next number; while holes are
- * counted, who would be content with what is left does, too. A lane that was passed over though it
- * lives draws a new number.
+ * counted, who would be content with what is left does, too.
+ *
+ * To pass over a number counts one hole less, whether it was one or its lane is only slow. That
+ * lane counts it back as soon as it sees its number passed, and draws a new one or leaves. So
+ * `holes` has a sign, and no number is forgotten while a lane still owes its count.
  *
  * On the CPU back end a waiter sleeps under its number, but never while it might have to pass over
  * another. Whoever makes room wakes the next one; all of them when nobody sleeps under that number,
@@ -28,7 +31,8 @@ enum {
     GPURT_TURN_PATIENCE = 64,
     GPURT_TURN_NUMBERS = (1 << 19) - 1, /* a mask; more than a GPU has threads at a time */
     GPURT_TURN_COUNT = (1 << 16) - 1,
-    GPURT_TURN_MANY = 255, /* holes: so many, or more */
+    GPURT_TURN_MANY = 127,  /* holes: so many, or more */
+    GPURT_TURN_OWED = -128, /* then no number is passed over until one is counted back */
     GPURT_TURN_TURN_AT = 18,
     GPURT_TURN_DRAWN_AT = 37,
     GPURT_TURN_HOLES_AT = 56
@@ -81,55 +85,74 @@ GPURT_HD bool gpurt_turn_is_out(uint64_t v, uint32_t number)
     return number != GPURT_TURN_NONE &&
            ((number - gpurt_turn_now(v)) & GPURT_TURN_NUMBERS) < gpurt_turn_waiting(v);
 }
-GPURT_HD uint32_t gpurt_turn_holes(uint64_t v)
+/* Less those that lanes owe which were passed over: may be below 0. */
+GPURT_HD int32_t gpurt_turn_holes(uint64_t v)
 {
-    return (uint32_t)(v >> GPURT_TURN_HOLES_AT);
+    return (int8_t)(v >> GPURT_TURN_HOLES_AT);
 }
-/* With other numbers; where nobody waits, with none. */
-GPURT_HD uint64_t gpurt_turn_with(uint64_t v, uint32_t now, uint32_t holes)
+/* With other numbers; where nobody waits and nothing is owed, with none. */
+GPURT_HD uint64_t gpurt_turn_with(uint64_t v, uint32_t now, int32_t holes)
 {
     uint64_t low = v & (GPURT_TURN_COUNT | GPURT_TURN_FLAGS);
-    uint32_t out = (gpurt_turn_drawn(v) - now) & GPURT_TURN_NUMBERS;
+    int32_t out = (int32_t)((gpurt_turn_drawn(v) - now) & GPURT_TURN_NUMBERS);
 
-    if (out == 0 || (out == holes && holes < GPURT_TURN_MANY))
+    if (out == 0 ? holes >= 0 : out == holes && holes < GPURT_TURN_MANY)
         return low;
     return low | (uint64_t)(now & GPURT_TURN_NUMBERS) << GPURT_TURN_TURN_AT |
            (uint64_t)gpurt_turn_drawn(v) << GPURT_TURN_DRAWN_AT |
-           (uint64_t)holes << GPURT_TURN_HOLES_AT;
+           (uint64_t)(uint8_t)holes << GPURT_TURN_HOLES_AT;
 }
 /* The next number is done, by its lane. */
 GPURT_HD uint64_t gpurt_turn_passed(uint64_t v)
 {
     return gpurt_turn_with(v, gpurt_turn_now(v) + 1, gpurt_turn_holes(v));
 }
-/* ... by another lane, because it is a hole. */
+/* ... by another lane, because it seems to be a hole. */
 GPURT_HD uint64_t gpurt_turn_skipped(uint64_t v)
 {
-    uint32_t holes = gpurt_turn_holes(v);
+    int32_t holes = gpurt_turn_holes(v);
 
-    return gpurt_turn_with(v, gpurt_turn_now(v) + 1,
-                           holes == 0 || holes == GPURT_TURN_MANY ? holes : holes - 1);
+    if (holes == GPURT_TURN_OWED)
+        return v;
+    return gpurt_turn_with(v, gpurt_turn_now(v) + 1, holes - (holes != GPURT_TURN_MANY));
 }
-/* The lane with this number, which is out, waits no more. */
+/* One hole more. */
+GPURT_HD uint64_t gpurt_turn_hole(uint64_t v)
+{
+    int32_t holes = gpurt_turn_holes(v);
+
+    return gpurt_turn_with(v, gpurt_turn_now(v), holes + (holes != GPURT_TURN_MANY));
+}
+/* The lane with this number, or none, counts it back if others passed over it. A number that lies
+ * ahead is of a queue that has ended. */
+GPURT_HD uint64_t gpurt_turn_count_back(uint64_t v, uint32_t number)
+{
+    uint32_t behind = (gpurt_turn_now(v) - number) & GPURT_TURN_NUMBERS;
+
+    if (number == GPURT_TURN_NONE || behind == 0 || behind > GPURT_TURN_NUMBERS / 2)
+        return v;
+    return gpurt_turn_hole(v);
+}
+/* The lane with this number, or none, waits no more. */
 GPURT_HD uint64_t gpurt_turn_left(uint64_t v, uint32_t number)
 {
-    uint32_t holes = gpurt_turn_holes(v);
-
-    if (number == gpurt_turn_now(v))
-        return gpurt_turn_passed(v);
-    return gpurt_turn_with(v, gpurt_turn_now(v), holes + (holes < GPURT_TURN_MANY));
+    if (!gpurt_turn_is_out(v, number))
+        return gpurt_turn_count_back(v, number);
+    return number == gpurt_turn_now(v) ? gpurt_turn_passed(v) : gpurt_turn_hole(v);
 }
-/* One more number. */
-GPURT_HD uint64_t gpurt_turn_draw(uint64_t v)
+/* One more number, for the lane whose number, or none, is not out. */
+GPURT_HD uint64_t gpurt_turn_draw(uint64_t v, uint32_t number)
 {
     uint64_t mask = (uint64_t)GPURT_TURN_NUMBERS << GPURT_TURN_DRAWN_AT;
 
+    v = gpurt_turn_count_back(v, number);
     return (v & ~mask) | ((v + (1ull << GPURT_TURN_DRAWN_AT)) & mask);
 }
-/* mine: it was the caller's turn; else nobody waits. */
-GPURT_HD uint64_t gpurt_turn_taken(uint64_t v, const gpurt_turn_want_t *want, bool mine)
+/* By the lane with this number, whose turn it is; or nobody waits. */
+GPURT_HD uint64_t gpurt_turn_taken(uint64_t v, const gpurt_turn_want_t *want,
+                                   uint32_t number)
 {
-    return ((mine ? gpurt_turn_passed(v) : v) & ~GPURT_TURN_DIED) + want->add;
+    return (gpurt_turn_left(v, number) & ~GPURT_TURN_DIED) + want->add;
 }
 
 /* Of the scope that the word's place allows; in shared memory it is the block's own. */
@@ -227,9 +250,9 @@ GPURT_DEVN void gpurt_turns_withdraw(gpurt_turns_t *t, uint32_t number)
     uint64_t v = gpurt_turns_look(t), next;
 
     do {
-        if (!gpurt_turn_is_out(v, number))
-            return;
         next = gpurt_turn_left(v, number);
+        if (next == v)
+            return;
     } while (!gpurt_turns_edit(t, &v, next));
     gpurt_turns_moved(t, v, next);
 }
@@ -244,7 +267,7 @@ typedef struct gpurt_turn_wait {
 GPURT_DEV bool gpurt_turn_could(uint64_t v, const gpurt_turn_want_t *want)
 {
     return gpurt_turn_count(v) == 0 ||
-           (gpurt_turn_holes(v) && gpurt_turn_count(v) <= want->most);
+           (gpurt_turn_holes(v) > 0 && gpurt_turn_count(v) <= want->most);
 }
 
 /* Returns: whether the lane is to pass over the next number, of who does not come. */
@@ -266,6 +289,17 @@ GPURT_DEV void gpurt_turns_skip(gpurt_turns_t *t, uint64_t v)
         return;
     (void)gpurt_unpark(&t->xword, gpurt_turn_now(v), UINT32_MAX);
     gpurt_turns_moved(t, v, after);
+}
+
+GPURT_DEV void gpurt_turns_draw(gpurt_turns_t *t, gpurt_turn_wait_t *w, uint64_t v)
+{
+    uint64_t after = gpurt_turn_draw(v, w->number), seen = v;
+
+    if (!gpurt_turns_edit(t, &seen, after))
+        return;
+    w->number = (gpurt_turn_drawn(after) - 1) & GPURT_TURN_NUMBERS;
+    if (gpurt_turn_holes(after) > gpurt_turn_holes(v)) /* which others may pass over now */
+        gpurt_turns_moved(t, v, after);
 }
 
 /* It is not the lane's turn, or too much is taken. */
@@ -313,7 +347,7 @@ GPURT_DEV gpurt_status_t gpurt_turns_step(gpurt_turns_t *t, const gpurt_turn_wan
         return GPURT_E_HANDLE;
     if ((mine ? gpurt_turn_now(v) == w->number : gpurt_turn_waiting(v) == 0) &&
         gpurt_turn_count(v) <= want->most) {
-        uint64_t next = gpurt_turn_taken(v, want, mine), seen = v;
+        uint64_t next = gpurt_turn_taken(v, want, w->number), seen = v;
 
         if (!gpurt_turns_take(t, &seen, next))
             return GPURT_E_NOT_READY;
@@ -324,11 +358,10 @@ GPURT_DEV gpurt_status_t gpurt_turns_step(gpurt_turns_t *t, const gpurt_turn_wan
     st = gpurt_wait_goes_on(how, w->begin, &spot->left_ns);
     if (st != GPURT_OK)
         return st;
-    if (mine) {
+    if (mine)
         gpurt_turns_pause(t, want, w, v, spot);
-    } else if (gpurt_turns_edit(t, &v, gpurt_turn_draw(v))) {
-        w->number = gpurt_turn_drawn(v);
-    }
+    else
+        gpurt_turns_draw(t, w, v);
     return GPURT_E_NOT_READY;
 }
 
@@ -416,7 +449,7 @@ GPURT_DEVN gpurt_status_t gpurt_turns_end(gpurt_turns_t *t, uint32_t free)
     do {
         if (v & GPURT_TURN_ENDED)
             return GPURT_E_HANDLE;
-        if (gpurt_turn_count(v) != free || gpurt_turn_waiting(v))
+        if (gpurt_turn_count(v) != free || gpurt_turn_waiting(v) || gpurt_turn_holes(v))
             return GPURT_E_HELD;
     } while (!gpurt_turns_take(t, &v, v | GPURT_TURN_ENDED));
     return GPURT_OK;
