@@ -29,7 +29,7 @@ GPURT_DEV void gpurt_due_give(gpurt_worker_t *w)
         return;
     if (gpurt_lane() == 0)
         give = gpurt_hall_owes(w->run.hall) || gpurt_hands_idle(&w->run.hall->hands) ||
-               gpurt_clock() - w->taken > 2 * GPURT_WORKER_BATCH_CYCLES;
+               gpurt_clock() - w->taken > 2 * GPURT_PULL_CYCLES;
     if (gpurt_shfl_u32(GPURT_FULL_MASK, give, 0))
         gpurt_batch_give(w, w->left);
 }
