@@ -129,6 +129,18 @@ GPURT_TASK(forgets, t, run)
     (void)tasklock_has(t, run);
 }
 
+GPURT_TASK(keeps, t, run)
+{
+    const uint32_t *gate = (const uint32_t *)(uintptr_t)t->at;
+
+    if (t->state == 0 && !tasklock_has(t, run))
+        return;
+    gpurt_syncwarp(GPURT_FULL_MASK); /* all have read it */
+    t->state = 1;
+    if (gpurt_any(GPURT_FULL_MASK, !gpurt_load_relaxed_sys_u32(gate)))
+        gpurt_task_await(run);
+}
+
 GPURT_TASK(asks, t, run)
 {
     tasklock_board_t *b = t->board;

@@ -32,12 +32,13 @@ struct tasklock_args {
     uint64_t at;
 };
 
-#define TASKLOCK_TASKS(TASK)                                                         \
-    TASK(adds, struct tasklock_args) /* to the sum, left times, awaiting with it */  \
-    TASK(low, struct tasklock_args)  /* holds it for some runs, spawns the others */ \
-    TASK(between, struct tasklock_args)                                              \
-    TASK(urgent, struct tasklock_args)                                               \
-    TASK(forgets, struct tasklock_args) /* ends with it */                           \
+#define TASKLOCK_TASKS(TASK)                                                           \
+    TASK(adds, struct tasklock_args) /* to the sum, left times, awaiting with it */    \
+    TASK(low, struct tasklock_args)  /* holds it for some runs, spawns the others */   \
+    TASK(between, struct tasklock_args)                                                \
+    TASK(urgent, struct tasklock_args)                                                 \
+    TASK(forgets, struct tasklock_args) /* ends with it */                             \
+    TASK(keeps, struct tasklock_args)   /* until the host's word `at`, ends with it */ \
     TASK(asks, struct tasklock_args)    /* what each call answers */
 
 GPURT_EXECUTOR_DECLARE(tasklock_tests, TASKLOCK_TASKS);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Locks that the log is told of: mutexes, rwlocks, semaphores and latches are one class, whose words
- * the look takes apart. Phasers are another one. */
+ * the look takes apart. Phasers and locks of tasks have their own. */
 #define GPURT_NO_POINTS /* host code: no schedule is explored here */
 
 #include <gpurt/latch.h>
@@ -8,6 +8,7 @@
 #include <gpurt/phaser.h>
 #include <gpurt/rwlock.h>
 #include <gpurt/semaphore.h>
+#include <gpurt/tasklock.h>
 
 #include "idtable.h"
 #include "refuse.h"
@@ -180,6 +181,45 @@ static bool phaser_look(gpurt_viewer_t *v, const void *object, bool due, uint64_
 
 GPURT_CLASS_DECLARE(phaser, phasers, phaser_fields, phaser_look);
 
+/* ---- locks of tasks ---------------------------------------------------------------------- */
+enum {
+    TASKLOCK_NAME,
+    TASKLOCK_STATE,
+    TASKLOCK_PRIORITY,
+    TASKLOCK_ROW,
+    TASKLOCK_FOUND_HELD,
+    TASKLOCK_DIED,
+    TASKLOCK_FIELDS
+};
+static const gpurt_field_t tasklock_fields[TASKLOCK_FIELDS] = {
+    [TASKLOCK_NAME] = GPURT_FIELD("name", TEXT),
+    [TASKLOCK_STATE] = GPURT_FIELD("state", STATE, .words = "free,held"),
+    [TASKLOCK_PRIORITY] = GPURT_FIELD("level", GAUGE), /* of its holder, meanwhile */
+    [TASKLOCK_ROW] = GPURT_FIELD("holder_row", GAUGE), /* as `row` of a stuck task */
+    [TASKLOCK_FOUND_HELD] =
+        GPURT_FIELD("found_held", COUNTER), /* looks of tasks that wait */
+    [TASKLOCK_DIED] = GPURT_FIELD("owner_died", FAULT),
+};
+
+static bool tasklock_look(gpurt_viewer_t *v, const void *object, bool due, uint64_t *values)
+{
+    const watched_t *w = (const watched_t *)object;
+    gpurt_tasklock_t l;
+
+    (void)due;
+    if (!gpurt_viewer_fetch(v, &l, w->object, sizeof l))
+        return false;
+    values[TASKLOCK_NAME] = gpurt_watch_text(v, w->name);
+    values[TASKLOCK_STATE] = l.xholder != 0;
+    values[TASKLOCK_PRIORITY] = gpurt_task_level(l.how);
+    values[TASKLOCK_ROW] = l.xholder ? gpurt_task_index(l.xholder) : GPURT_VALUE_UNKNOWN;
+    values[TASKLOCK_FOUND_HELD] = l.xwaits;
+    values[TASKLOCK_DIED] = l.xdied;
+    return true;
+}
+
+GPURT_CLASS_DECLARE(tasklock, tasklocks, tasklock_fields, tasklock_look);
+
 /* ---- the calls --------------------------------------------------------------------------- */
 static const char WHAT[] = "locks";
 static gpurt_id_entry_t entries[GPURT_LOCK_WATCHES];
@@ -187,6 +227,18 @@ static gpurt_idtable_t watches = {.lock = GPURT_LOCK_INIT,
                                   .what = "watch",
                                   .entries = entries,
                                   .count = GPURT_LOCK_WATCHES};
+
+static const gpurt_class_t *class_of(uint32_t kind)
+{
+    switch (kind) {
+    case GPURT_LOCK_PHASER:
+        return &gpurt_class_phaser;
+    case GPURT_LOCK_TASK:
+        return &gpurt_class_tasklock;
+    default:
+        return &gpurt_class_lock;
+    }
+}
 
 gpurt_status_t gpurt_lock_watch(gpurt_t *rt, uint32_t kind, const void *object,
                                 const char *name, gpurt_lock_watch_t *out,
@@ -199,7 +251,7 @@ gpurt_status_t gpurt_lock_watch(gpurt_t *rt, uint32_t kind, const void *object,
     if (!out)
         return REFUSE(err, GPURT_E_INVALID, "out is NULL: pass a place for the watch");
     memset(out, 0, sizeof *out);
-    if (!object || kind > GPURT_LOCK_PHASER)
+    if (!object || kind > GPURT_LOCK_TASK)
         return REFUSE(err, GPURT_E_INVALID,
                       "locks: object is NULL, or kind %u is none of gpurt_lock_kind_t",
                       kind);
@@ -215,9 +267,7 @@ gpurt_status_t gpurt_lock_watch(gpurt_t *rt, uint32_t kind, const void *object,
         snprintf(w.name, sizeof w.name, "%s", name);
     else
         snprintf(w.name, sizeof w.name, "%u", out->id);
-    gpurt_watch_begin(rt,
-                      kind == GPURT_LOCK_PHASER ? &gpurt_class_phaser : &gpurt_class_lock,
-                      out->id, &w, sizeof w);
+    gpurt_watch_begin(rt, class_of(kind), out->id, &w, sizeof w);
     return GPURT_OK;
 }
 
@@ -231,8 +281,9 @@ gpurt_status_t gpurt_lock_unwatch(gpurt_t *rt, gpurt_lock_watch_t *watch,
     st = gpurt_id_retire(&watches, WHAT, rt, watch->id, watch->object, err);
     if (st != GPURT_OK)
         return st;
-    gpurt_watch_end(rt, &gpurt_class_lock, watch->id); /* it is one of the two */
+    gpurt_watch_end(rt, &gpurt_class_lock, watch->id); /* it is one of them */
     gpurt_watch_end(rt, &gpurt_class_phaser, watch->id);
+    gpurt_watch_end(rt, &gpurt_class_tasklock, watch->id);
     st = gpurt_id_drop(&watches, watch->id);
     memset(watch, 0, sizeof *watch);
     return st;

@@ -8,7 +8,7 @@
  *
  * A lock that nobody watches costs nothing for it, and one that is watched no instruction of a
  * kernel: the viewer's thread copies its words twice a second. Kernels use mutex.h, rwlock.h,
- * semaphore.h, latch.h, phaser.h. Context: host, any thread. */
+ * semaphore.h, latch.h, phaser.h, tasklock.h. Context: host, any thread. */
 #ifndef GPURT_LOCKS_H
 #define GPURT_LOCKS_H
 
@@ -23,7 +23,8 @@ typedef enum gpurt_lock_kind {
     GPURT_LOCK_RWLOCK = 1,
     GPURT_LOCK_SEMAPHORE = 2,
     GPURT_LOCK_LATCH = 3,
-    GPURT_LOCK_PHASER = 4 /* phaser.h; an object of the class `phaser` */
+    GPURT_LOCK_PHASER = 4, /* phaser.h; an object of the class `phaser` */
+    GPURT_LOCK_TASK = 5    /* tasklock.h; an object of the class `tasklock` */
 } gpurt_lock_kind_t;
 
 typedef struct gpurt_lock_watch {

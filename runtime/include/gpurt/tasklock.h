@@ -56,13 +56,14 @@ typedef struct gpurt_tasklock {
     uint32_t how;     /* the most urgent priority of those */
     uint32_t was;     /* the holder's level before; written by: the holder */
     uint64_t xwaits;  /* looks that found it held; written by: any task */
+    uint32_t xdied;   /* was held by a task that had ended; written by: who took it then */
 } gpurt_tasklock_t;
 
 GPURT_DEV void gpurt_tasklock_init(gpurt_tasklock_t *l, uint32_t how)
 {
     l->xholder = l->xwaits = 0;
     l->how = how;
-    l->was = 0;
+    l->was = l->xdied = 0;
 }
 
 /* One lane. */
@@ -78,8 +79,10 @@ GPURT_DEV gpurt_status_t gpurt_tasklock_try(const gpurt_task_run_t *run,
     if (was == run->task)
         return GPURT_E_DEADLOCK;
     if (gpurt_task_ended(run, was) && /* relaxed: TD2 has acquired what it wrote */
-        gpurt_cas_relaxed_dev_u64(&l->xholder, &was, run->task))
+        gpurt_cas_relaxed_dev_u64(&l->xholder, &was, run->task)) {
+        gpurt_red_add_relaxed_dev_u32(&l->xdied, 1); /* relaxed: a statistic */
         return GPURT_E_OWNER_DIED;
+    }
     gpurt_red_add_relaxed_dev_u64(&l->xwaits, 1); /* relaxed: a statistic */
     return GPURT_E_NOT_READY;
 }
