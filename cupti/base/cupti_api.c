@@ -185,6 +185,7 @@ gpurt_status_t cupti_api_open(cupti_api_t *api, gpurt_error_t *err)
         ENTRY(cuptiGetGraphExecId),
         ENTRY(cuptiSetThreadIdType),
         ENTRY(cuptiActivityEnable),
+        ENTRY(cuptiActivityDisable),
         ENTRY(cuptiActivityConfigureUnifiedMemoryCounter),
         ENTRY(cuptiActivityEnableAllSyncRecords),
         ENTRY(cuptiActivityEnableDeviceGraph),

@@ -26,6 +26,7 @@ typedef struct cupti_api {
     CUPTI_ENTRY(cuptiGetGraphExecId);
     CUPTI_ENTRY(cuptiSetThreadIdType);
     CUPTI_ENTRY(cuptiActivityEnable);
+    CUPTI_ENTRY(cuptiActivityDisable);
     CUPTI_ENTRY(cuptiActivityConfigureUnifiedMemoryCounter);
     CUPTI_ENTRY(cuptiActivityEnableAllSyncRecords);
     CUPTI_ENTRY(cuptiActivityEnableDeviceGraph);

@@ -25,6 +25,7 @@
 #include "trouble.h"
 #include "vigil.h"
 #include "wanted.h"
+#include "windows.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -46,6 +47,9 @@ enum {
 #define STRAY                                                                              \
     "no records of kernels that are launched: another tool has taken CUPTI's buffers, or " \
     "none of them has ended"
+#define STUCK                                                                             \
+    "windows of records stand still: CUPTI has not come back from turning records on or " \
+    "off for three seconds"
 #define SILENT "no records of kernels for now: CUPTI has not answered for three seconds"
 
 /* What somebody waits for. */
@@ -67,7 +71,7 @@ static struct {
     uint64_t xasked_ns; /* since when CUPTI's answer to a flush is waited for, 0: it is not;
                            written by: the flusher */
     uint32_t flush_ms;
-    bool stray, silent, shared; /* that is told; the reader's */
+    bool stray, silent, stuck, shared; /* that is told; the reader's */
 } collector;
 
 /* ---- CUPTI's side: any thread of the program ----------------------------------------- */
@@ -130,6 +134,7 @@ static void troubles_look(uint64_t now)
     /* relaxed: as stored */
     follow(gpurt_load_relaxed_dev_u32(&collector.xstray) != 0, &collector.stray, STRAY);
     follow(is_silent(now), &collector.silent, SILENT);
+    follow(windows_stuck(), &collector.stuck, STUCK);
     shared_look();
     servewait_look(now);
     if (graphs_by_device_missed())
@@ -267,14 +272,10 @@ void collector_start(void)
 }
 
 /* The flush is the flusher's, because a driver that hangs would keep us here. */
-void collector_sync(void)
+static void records_sync(void)
 {
     struct timespec step = {.tv_nsec = 1000000};
 
-    if (dormant_sleeps() || collector.pid != getpid() || !collector.reader.started)
-        return;
-    lines_sync();
-    launchwords_sync();
     if (collector.flusher.started) {
         gpurt_store_relaxed_dev_u32(&collector.xasked, ASK_FLUSH); /* relaxed: the bell */
         duty_ring(&collector.flusher);
@@ -288,6 +289,15 @@ void collector_sync(void)
             return;
         nanosleep(&step, NULL);
     }
+}
+
+void collector_sync(void)
+{
+    if (dormant_sleeps() || collector.pid != getpid() || !collector.reader.started)
+        return;
+    lines_sync();
+    records_sync();
+    launchwords_sync(); /* behind the records, which are of launches that were counted */
 }
 
 static uint64_t buffers_read(void)
@@ -317,6 +327,7 @@ void collector_stop(void)
         return;
     nvml_stop();
     sampling_stop();
+    windows_stop();
     lines_stop();
     if (!duty_stop(&collector.flusher, STOP_MS))
         gpurt_store_relaxed_dev_u64(&collector.xasked_ns, 1); /* relaxed: the bell */

@@ -4,11 +4,13 @@
 #include "intake.h"
 
 #include "capacity.h"
+#include "counted.h"
 #include "hosttime.h"
 #include "inflight.h"
 #include "launches.h"
+#include "launchnames.h"
+#include "launchwords.h"
 #include "outlet.h"
-#include "runninglook.h"
 #include "sampling.h"
 #include "translate.h"
 #include "trouble.h"
@@ -41,20 +43,40 @@ void intake_lost(uint64_t records)
     gpurt_add_relaxed_dev_u64(&intake.xdropped, records); /* relaxed: a count */
 }
 
-/* Nodes of a graph have its launch's number, and more may follow. What still runs as the program ends
- * has a record, too, without an end. */
-static void end_tell(const CUpti_Activity *record)
+/* A kernel that the host launched by itself. Nodes of a graph have its launch's number, and more may
+ * follow. Returns: NULL: it is none. */
+static const CUpti_ActivityKernel10 *kernel_of(const CUpti_Activity *record)
 {
     const CUpti_ActivityKernel10 *k = (const void *)record;
 
-    const CUpti_ActivityGraphTrace2 *g = (const void *)record;
+    if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL &&
+        record->kind != CUPTI_ACTIVITY_KIND_KERNEL)
+        return NULL;
+    return k->graphNodeId || k->isDeviceLaunched ? NULL : k;
+}
 
-    if (record->kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE && g->end)
+static const CUpti_ActivityGraphTrace2 *graph_of(const CUpti_Activity *record)
+{
+    return record->kind == CUPTI_ACTIVITY_KIND_GRAPH_TRACE ? (const void *)record : NULL;
+}
+
+/* What still runs as the program ends has a record, too, without an end. */
+static void end_tell(const CUpti_ActivityKernel10 *k, const CUpti_ActivityGraphTrace2 *g)
+{
+    if (g && g->end)
         inflight_ended(g->correlationId);
-    else if ((record->kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL ||
-              record->kind == CUPTI_ACTIVITY_KIND_KERNEL) &&
-             k->end && !k->graphNodeId && !k->isDeviceLaunched)
+    else if (k && k->end)
         inflight_ended(k->correlationId);
+}
+
+/* It was counted as it was launched. */
+static void record_count(const CUpti_ActivityKernel10 *k,
+                         const CUpti_ActivityGraphTrace2 *g)
+{
+    if (g)
+        counted_recorded(launchnames_graphs());
+    else if (k && k->name)
+        counted_recorded(launchnames_find(k->name));
 }
 
 static void buffer_read(int index)
@@ -62,7 +84,7 @@ static void buffer_read(int index)
     const cupti_api_t *api = intake.translate.api;
     uint8_t *memory = pool_memory(intake.pool, index);
     size_t valid = intake.pool->entries[index].valid;
-    const bool running = runninglook_is_on();
+    const bool ends = launchwords_end_with_records(), counts = counted_is_on();
     uint64_t now = gpurt_real_ns();
     CUpti_Activity *record = NULL;
 
@@ -70,8 +92,10 @@ static void buffer_read(int index)
     while (valid > 0 &&
            api->cuptiActivityGetNextRecord(memory, valid, &record) == CUPTI_SUCCESS) {
         translate_record(&intake.translate, record, now);
-        if (running)
-            end_tell(record);
+        if (ends)
+            end_tell(kernel_of(record), graph_of(record));
+        if (counts)
+            record_count(kernel_of(record), graph_of(record));
     }
 }
 

@@ -64,6 +64,11 @@ void launchwords_want(const cupti_api_t *api, CUpti_SubscriberHandle subscriber,
         trouble_say(TROUBLE_PART, "launches are not known: CUPTI tells of none");
 }
 
+bool launchwords_end_with_records(void)
+{
+    return launchwords.running;
+}
+
 void launchwords_sync(void)
 {
     counted_sync();

@@ -15,6 +15,9 @@ uint32_t launchwords_begin(uint32_t wanted);
 void launchwords_want(const cupti_api_t *api, CUpti_SubscriberHandle subscriber,
                       bool graphs);
 
+/* Whether what runs has the number of its record: then that tells of its end. */
+bool launchwords_end_with_records(void);
+
 /* What was launched by now is in the box when this returns. Context: as collector_sync. */
 void launchwords_sync(void);
 

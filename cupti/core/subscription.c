@@ -15,6 +15,7 @@
 #include "trouble.h"
 #include "vigil.h"
 #include "wanted.h"
+#include "windows.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -27,6 +28,7 @@ static struct {
     CUpti_SubscriberHandle subscriber;
     bool counters;                 /* of GPUs are sampled */
     bool graphs;                   /* each launch of one has a record */
+    bool lines;                    /* are asked for */
     char holder[TROUBLE_TEXT / 2]; /* a library whose CUPTI is; empty: nobody's */
 } subscription;
 
@@ -85,9 +87,18 @@ static void launches_want(void)
         outlet_exit();
 }
 
+static void kind_enable(const wanted_row_t *row);
+
 static void lines_ask(bool asked)
 {
     lines_want(subscription.api, subscription.subscriber, subscription.counters, asked);
+}
+
+/* Graphs have their records all the time. */
+static void windows_ask(void)
+{
+    kind_enable(&(wanted_row_t){"graphs", CUPTI_ACTIVITY_KIND_GRAPH_TRACE});
+    windows_want(subscription.api, subscription.lines);
 }
 
 /* Returns: whether it is asked for in its own way, and was. */
@@ -103,6 +114,9 @@ static bool in_its_own_way(CUpti_ActivityKind kind)
     case WANTED_RUNNING:
     case WANTED_COUNTED:
         launchwords_want(subscription.api, subscription.subscriber, subscription.graphs);
+        return true;
+    case WANTED_WINDOWS:
+        windows_ask();
         return true;
     case WANTED_SAMPLES:
         subscription.counters = true;
@@ -140,8 +154,15 @@ static void kind_enable(const wanted_row_t *row)
     }
 }
 
+static bool is_lines(const wanted_row_t *row)
+{
+    return row->kind == WANTED_LINES || row->kind == WANTED_TRY_LINES;
+}
+
 static void kinds_enable(uint32_t wanted)
 {
+    for (uint32_t i = 0; wanted_rows[i].word; i++)
+        subscription.lines |= (wanted >> i & 1) && is_lines(&wanted_rows[i]);
     for (uint32_t i = 0; wanted_rows[i].word; i++)
         if (wanted >> i & 1)
             kind_enable(&wanted_rows[i]);

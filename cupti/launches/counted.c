@@ -32,6 +32,11 @@ void counted_add(launchname_t *name, int64_t launches)
     gpurt_add_relaxed_dev_u64(&name->xcount, (uint64_t)launches); /* relaxed: a count */
 }
 
+void counted_recorded(launchname_t *name)
+{
+    gpurt_add_relaxed_dev_u64(&name->xrecorded, 1); /* relaxed: a count */
+}
+
 uint64_t counted_all(void)
 {
     uint64_t sum = 0;
@@ -42,16 +47,30 @@ uint64_t counted_all(void)
     return sum;
 }
 
+static uint64_t recorded_of(launchname_t *name)
+{
+    return gpurt_load_relaxed_dev_u64(&name->xrecorded); /* relaxed: a count */
+}
+
+static bool is_new(launchname_t *name)
+{
+    return count_of(name) > name->told || recorded_of(name) != name->told_too;
+}
+
 static void name_put(launchname_t *name, uint64_t now_ns)
 {
-    const uint64_t count = count_of(name);
-    gpurt_activity_counted_t out = {.launches = gpurt_pair(count - name->told)};
+    const uint64_t recorded = recorded_of(name), count = count_of(name);
+    gpurt_activity_counted_t out = {.recorded = gpurt_pair(recorded - name->told_too)};
 
-    if (count <= name->told) /* one that failed may be taken back behind its record */
+    if (!is_new(name))
         return;
+    if (count > name->told) { /* one that failed may be taken back behind its record */
+        out.launches = gpurt_pair(count - name->told);
+        name->told = count;
+    }
     out.name = outlet_name(name->text, !name->plain);
     outlet_put(GPURT_KIND_COUNTED, 0, now_ns, &out);
-    name->told = count;
+    name->told_too = recorded;
 }
 
 static bool is_news(void)
@@ -59,7 +78,7 @@ static bool is_news(void)
     launchname_t *name;
 
     for (uint32_t i = 0; (name = launchnames_at(i)) != NULL; i++)
-        if (count_of(name) > name->told)
+        if (is_new(name))
             return true;
     return false;
 }

@@ -13,6 +13,9 @@ bool counted_is_on(void);
 /* Context: any thread of the program. */
 void counted_add(launchname_t *name, int64_t launches);
 
+/* A launch has a record of its own. Context: the reader. */
+void counted_recorded(launchname_t *name);
+
 /* All launches so far. Context: any thread. */
 uint64_t counted_all(void);
 

@@ -12,9 +12,10 @@ enum {
 
 typedef struct launchname {
     const char *text;
-    bool plain;      /* no name of a kernel's, mangled */
-    uint64_t xcount; /* launches; written by: any thread (adds) */
-    uint64_t told;   /* of them; counted.c's */
+    bool plain;         /* no name of a kernel's, mangled */
+    uint64_t xcount;    /* launches; written by: any thread (adds) */
+    uint64_t xrecorded; /* of them, those that had records; written by: the reader (adds) */
+    uint64_t told, told_too; /* of the two; counted.c's */
 } launchname_t;
 
 /* The same text has the same one, for ever. Context: any thread. */

@@ -65,6 +65,13 @@ static uint64_t copies_cover(const gaps_t *g, uint64_t start, uint64_t end)
     return sum;
 }
 
+static bool is_off(const gaps_t *g, uint64_t start, uint64_t end)
+{
+    uint32_t i = FIRST_ABOVE(g->offs, g->off_count, end, start);
+
+    return i < g->off_count && g->offs[i].start < end;
+}
+
 /* Until when behind `start` the host slept in a wait that had begun before. */
 static uint64_t woke_behind(const gaps_t *g, uint64_t start, uint64_t end)
 {
@@ -81,6 +88,11 @@ static void gap_settle(const gaps_t *g, gap_t *gap)
 
     if (gap->launching != GAP_OPEN)
         return;
+    if (is_off(g, gap->start, gap->end)) {
+        gap->copying = gap->waiting = gap->launching = 0;
+        gap->unknown = gap->ns;
+        return;
+    }
     woke = woke_behind(g, gap->start, gap->end);
     gap->copying = copies_cover(g, gap->start, gap->end);
     gap->waiting = woke - gap->start - copies_cover(g, gap->start, woke);
@@ -301,6 +313,29 @@ void gaps_wait(gaps_t *g, uint64_t start, uint64_t end)
         g->waits[i].reach = end;
 }
 
+void gaps_off(gaps_t *g, uint64_t start, uint64_t end)
+{
+    enum {
+        OLD = GAPS_OFFS / 2
+    };
+
+    if (end <= start)
+        return;
+    if (g->off_count && start <= g->offs[g->off_count - 1].end) {
+        gaps_span_t *last = &g->offs[g->off_count - 1];
+
+        last->end = end > last->end ? end : last->end;
+        return;
+    }
+    if (g->off_count == GAPS_OFFS) { /* what they explain is found first */
+        if (g->first)
+            gaps_fix(g, g->until);
+        memmove(g->offs, g->offs + OLD, (GAPS_OFFS - OLD) * sizeof g->offs[0]);
+        g->off_count -= OLD;
+    }
+    g->offs[g->off_count++] = (gaps_span_t){start, end};
+}
+
 void gaps_begin(gaps_t *g, uint64_t time_ns)
 {
     uint64_t from = g->latest > g->seen ? g->latest : g->seen;
@@ -334,6 +369,8 @@ void gaps_join(gaps_t *to, const gaps_t *from)
             gaps_wait(to, from->waits[i].start, from->waits[i].reach);
         wait = from->waits[i].reach;
     }
+    for (uint32_t i = 0; i < from->off_count; i++)
+        gaps_off(to, from->offs[i].start, from->offs[i].end);
     gaps_watched(to, from->seen);
     to->told += from->told;
 }

@@ -9,6 +9,8 @@
  *               host can
  *   idle        the rest of longer gaps: nobody asked for anything
  *
+ * A gap that reaches into a time without records says nothing: what ran in it nobody knows.
+ *
  * Records come late and in any order: CUPTI tells of a kernel when it has ended, a minute
  * after it began, and of what ran meanwhile before that. So gaps are kept, and a kernel
  * that comes late takes back what of them it ran in. Room is bounded: when it is used up, the
@@ -27,7 +29,8 @@
 enum {
     GAPS_MOST = 1024,
     GAPS_COPIES = 512,
-    GAPS_WAITS = 256
+    GAPS_WAITS = 256,
+    GAPS_OFFS = 64
 };
 
 typedef struct gap {
@@ -55,10 +58,11 @@ typedef struct gaps {
     uint64_t latest; /* end of anything known */
     uint64_t seen;   /* somebody watched until here, or longer */
     uint64_t told;   /* records */
-    uint32_t count, copy_count, wait_count, unused;
+    uint32_t count, copy_count, wait_count, off_count;
     gap_t list[GAPS_MOST];           /* disjoint, by time; none behind `until` */
     gaps_span_t copies[GAPS_COPIES]; /* disjoint, by time: the last ones */
     gaps_wait_t waits[GAPS_WAITS];   /* by start: the last ones */
+    gaps_span_t offs[GAPS_OFFS];     /* by time: the last ones without records */
 } gaps_t;
 
 void gaps_kernel_late(gaps_t *g, uint64_t start, uint64_t end);
@@ -93,6 +97,9 @@ static inline void gaps_watched(gaps_t *g, uint64_t time_ns)
 {
     g->seen = time_ns > g->seen ? time_ns : g->seen;
 }
+
+/* [start, end), which does not begin before those that were told: nothing was recorded. */
+void gaps_off(gaps_t *g, uint64_t start, uint64_t end);
 
 /* Another process begins to watch. What lies between that and the last word of those before was
  * watched by nobody, where it is longer than the pause between two words of one that lives. */

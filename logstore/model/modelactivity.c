@@ -97,15 +97,42 @@ static void collector_put(model_collector_t *c, uint64_t time_ns,
     c->sums = *row;
 }
 
-/* Launches without times. */
+static uint64_t less(uint64_t a, uint64_t b)
+{
+    return a > b ? a - b : 0;
+}
+
+/* Launches without times. Those that have records of their own count by these. */
 static void counted_put(model_activity_t *a, const gpurt_activity_counted_t *row)
 {
     model_kernel_t *k = &a->kernels[row_of(a, GPURT_KIND_KERNEL, row->name)];
     const uint64_t launches = gpurt_pair_value(row->launches);
+    uint64_t recorded = gpurt_pair_value(row->recorded);
 
     a->counted = gpurt_model_sum(a->counted, launches);
     k->times.count = gpurt_model_sum(k->times.count, launches);
     k->times.untimed = gpurt_model_sum(k->times.untimed, launches);
+    recorded = recorded < k->times.untimed ? recorded : k->times.untimed;
+    a->counted = less(a->counted, recorded);
+    k->times.count -= recorded;
+    k->times.untimed -= recorded;
+}
+
+static void window_put(model_activity_t *a, const gpurt_row_t *row,
+                       const gpurt_activity_window_t *window)
+{
+    const uint64_t off = gpurt_pair_value(window->off);
+
+    a->windows = (gpurt_model_windows_t){.rows = a->windows.rows + 1,
+                                         .off_ns = gpurt_model_sum(a->windows.off_ns, off),
+                                         .on = window->on,
+                                         .window_ms = window->window_ms,
+                                         .pause_ms = window->pause_ms,
+                                         .budget = window->budget,
+                                         .cost = window->cost,
+                                         .counting = window->counting,
+                                         .slowdown = window->slowdown};
+    model_busy_off(a, row->program, less(row->time_ns, off), row->time_ns);
 }
 
 static void put_host(model_activity_t *a, const gpurt_row_t *row, const void *words)
@@ -145,6 +172,9 @@ static void put_host(model_activity_t *a, const gpurt_row_t *row, const void *wo
         break;
     case GPURT_KIND_COUNTED:
         counted_put(a, words);
+        break;
+    case GPURT_KIND_WINDOW:
+        window_put(a, row, words);
         break;
     case GPURT_KIND_LINE:
         model_lines_put(&a->lines, row);
@@ -368,6 +398,8 @@ static void kernel_view(const gpurt_model_t *m, uint32_t index, bool mixed,
     else
         model_name(m, from->id.key, to->name, sizeof to->name);
     model_times_view(&from->times, &to->times);
+    if (m->activity.windows.rows)
+        model_times_estimate(&from->times, &to->times);
     to->registers = from->registers;
     to->shared_bytes = from->shared_bytes;
     memcpy(to->grid, from->grid, sizeof to->grid);
@@ -383,6 +415,7 @@ static void samples_view(const model_activity_t *a, gpurt_model_activity_t *v)
     uint32_t row, place;
 
     v->counted = a->counted;
+    v->windows = a->windows;
     v->warp_samples = a->lines.left_out;
     for (uint32_t i = 0; i < GPURT_MODEL_KERNEL_ROWS; i++)
         v->kernels[i].samples = 0;

@@ -156,6 +156,16 @@ void model_busy_watched(model_activity_t *a, model_device_t *d, uint64_t time_ns
         gaps_watched(&a->busy.gpus[d->account - 1], time_ns);
 }
 
+void model_busy_off(model_activity_t *a, uint32_t program, uint64_t start, uint64_t end)
+{
+    for (uint32_t i = 0; i < a->devices.count; i++) {
+        const model_device_t *d = &a->devices.list[i];
+
+        if (d->program == program && d->account)
+            gaps_off(&a->busy.gpus[d->account - 1], start, end);
+    }
+}
+
 void model_busy_begin(model_activity_t *a, model_device_t *d, uint64_t time_ns)
 {
     uint8_t same = account_same(&a->devices, d);

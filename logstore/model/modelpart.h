@@ -203,6 +203,7 @@ typedef struct model_activity {
     gpurt_model_span_t waits, graphs, calls, overheads;
     gpurt_timeline_t timeline;
     uint64_t rows, memory, pools, ranges, launches, counted;
+    gpurt_model_windows_t windows;
     model_collector_t collectors[GPLOG_PROGRAM_OTHERS + 1];
     uint32_t kernel_count, graph_rows; /* graph_rows: of kernel_count */
     uint16_t kernel_hash[1 << KERNEL_HASH_BITS];
@@ -354,6 +355,8 @@ static inline gaps_t *model_busy_of(model_activity_t *a, uint32_t program, uint3
 void model_busy_span(model_activity_t *a, const gpurt_span_t *s);
 /* Figures of a device: who tells them watches it. */
 void model_busy_watched(model_activity_t *a, model_device_t *d, uint64_t time_ns);
+/* Nothing of a process was recorded. */
+void model_busy_off(model_activity_t *a, uint32_t program, uint64_t start, uint64_t end);
 /* A process tells of a device for the first time. */
 void model_busy_begin(model_activity_t *a, model_device_t *d, uint64_t time_ns);
 void model_busy_view(const model_activity_t *a, const model_places_t *p,

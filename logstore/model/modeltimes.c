@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "modeltimes.h"
 
+#include <math.h>
+
 static uint64_t bucket_low(uint32_t bucket)
 {
     if (bucket < SPREAD_STEPS)
@@ -38,4 +40,33 @@ void model_times_view(const model_times_t *from, gpurt_model_times_t *to)
     to->max_ns = from->max_ns;
     to->p50_ns = quantile(from, 500);
     to->p99_ns = quantile(from, 990);
+    to->about_ns = to->about_error_ns = 0;
+}
+
+/* Of one duration, squared, as exact as buckets are wide. */
+static double variance(const model_times_t *t, double count)
+{
+    double sum = 0, squares = 0, mean;
+
+    for (uint32_t i = 0; i < SPREAD_BUCKETS; i++) {
+        double ns = ((double)bucket_low(i) + (double)bucket_low(i + 1)) / 2;
+
+        sum += ns * t->spread[i];
+        squares += ns * ns * t->spread[i];
+    }
+    mean = sum / count;
+    return squares / count - mean * mean;
+}
+
+/* A sample without replacement: where nearly all have times, little is uncertain. */
+void model_times_estimate(const model_times_t *from, gpurt_model_times_t *to)
+{
+    const double all = (double)from->count, some = all - (double)from->untimed;
+    double spread;
+
+    if (from->untimed == 0 || some < 1)
+        return;
+    spread = variance(from, some) / some * (1 - some / all);
+    to->about_ns = (uint64_t)((double)from->total_ns / some * all);
+    to->about_error_ns = spread > 0 ? (uint64_t)(2 * all * sqrt(spread)) : 0;
 }

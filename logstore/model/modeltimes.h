@@ -94,5 +94,7 @@ static inline void model_times_put(model_times_t *t, uint64_t ns)
 
 /* modeltimes.c */
 void model_times_view(const model_times_t *from, gpurt_model_times_t *to);
+/* Of all, by those that have times; behind model_times_view. */
+void model_times_estimate(const model_times_t *from, gpurt_model_times_t *to);
 
 #endif

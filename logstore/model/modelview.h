@@ -182,6 +182,9 @@ typedef struct gpurt_model_times {
     uint64_t count, untimed;
     uint64_t total_ns, min_ns, max_ns;
     uint64_t p50_ns, p99_ns; /* within 7 %, up to 2^50 ns */
+    /* Of all, where some have times and others were launched between windows of records: what that
+     * is about, and two standard deviations. 0: it is not estimated. */
+    uint64_t about_ns, about_error_ns;
 } gpurt_model_times_t;
 
 /* A kernel, or a graph that was launched whole. */
@@ -304,6 +307,18 @@ typedef struct gpurt_model_running {
     char python[GPURT_MODEL_FRAMES]; /* likewise */
 } gpurt_model_running_t;
 
+/* Kernels have records in windows of time alone: how it stands with the process that spoke last.
+ * Shares are in millionths of its time. */
+typedef struct gpurt_model_windows {
+    uint64_t rows;   /* 0: all that is recorded is recorded all the time */
+    uint64_t off_ns; /* in all, of all processes */
+    uint32_t on;     /* it is a window now */
+    uint32_t window_ms,
+        pause_ms; /* window_ms 0: none is to come, for lack of room in the budget */
+    uint32_t budget, cost, counting, slowdown;
+    uint32_t unused;
+} gpurt_model_windows_t;
+
 /* Part 6: what GPUs did. */
 typedef struct gpurt_model_activity {
     uint64_t rows; /* 0: nothing is known */
@@ -324,7 +339,8 @@ typedef struct gpurt_model_activity {
     uint64_t collectors_troubled; /* and that were not plainly on */
     /* Those that lack most first, then by process; those behind the last have no row. */
     gpurt_model_collector_t collectors[GPURT_MODEL_COLLECTORS];
-    uint64_t counted;      /* launches that were counted as they were made */
+    uint64_t counted; /* launches that were counted as they were made, without records */
+    gpurt_model_windows_t windows;
     uint64_t warp_samples; /* those that have no kernel's row, too */
     uint64_t kernel_count; /* rows of `kernels` in use, without the others */
     gpurt_model_kernel_t kernels[GPURT_MODEL_KERNEL_ROWS];

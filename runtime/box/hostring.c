@@ -128,7 +128,11 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
           "running %s: grid %u,%u,%u block %u,%u,%u, stream 0x%llx, launched %llu ns ago; "
           "of its stream %u have not ended, number %u of them, call %u, thread %u, from "
           "%s, Python %s"),
-    SITE(COUNTED, TRACE, gpurt_activity_counted_t, T2(S, W), "counted %s: launches %llu"),
+    GROWN(COUNTED, gpurt_activity_counted_t, recorded, T3(S, W, W),
+          "counted %s: launches %llu, of which recorded %llu"),
+    SITE(WINDOW, TRACE, gpurt_activity_window_t, T8(W, U, U, U, U, U, U, U),
+         "window of records: %llu ns without, now %u, each %u ms long, pauses of %u ms; "
+         "in millionths of the time: budget %u, cost %u, counting %u, slowdown %u"),
     SITE(HEAP_LEAK, WARN, gpurt_heap_leak_row_t, T4(U, W, W, S),
          "heap %u ends: not freed %llu B, objects %llu, from %s"),
     {.kind = GPURT_KIND_TEXT, .level = GPURT_LEVEL_WARN, .format = "collector"},

@@ -56,7 +56,7 @@ bool gpurt_injection_find(char *path, size_t room)
 /* Of words that need each launch as it is made. */
 static bool wants_launches(const char *words)
 {
-    static const char *const those[] = {"sampled", "counted", "running"};
+    static const char *const those[] = {"sampled", "budget", "counted", "running"};
 
     for (; words && *words; words += strcspn(words, ","), words += *words == ',')
         for (size_t i = 0; i < sizeof those / sizeof those[0]; i++)

@@ -204,6 +204,16 @@ CUptiResult cuptiActivityEnable(CUpti_ActivityKind kind)
     return CUPTI_SUCCESS;
 }
 
+CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
+{
+    if (mode_is("stands") && kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
+        pause();
+    pthread_mutex_lock(&fake.lock);
+    fake.kinds &= ~(1ull << kind);
+    pthread_mutex_unlock(&fake.lock);
+    return CUPTI_SUCCESS;
+}
+
 CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc asked,
                                            CUpti_BuffersCallbackCompleteFunc done)
 {

@@ -4,7 +4,9 @@
 #include "cupti_app.h"
 #include "lines_app.h"
 
+#include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 
 enum {
     ENDS_NOT = 0, /* of the stand-in's launches */
@@ -43,6 +45,34 @@ void running_ends(long ms)
     launch(0x77, "behind_it", ENDS_NOT);
     launch(0x99, "elsewhere", ENDS_NOT);
     rest(ms);
+}
+
+/* A clock that a busy machine does not stretch as it does short sleeps. */
+static void spin_until(uint64_t ns)
+{
+    while (fake->time() < ns)
+        ;
+}
+
+void running_windows(long ms)
+{
+    enum {
+        EACH_NS = 100000,
+        SLOWER_NS = 50000
+    };
+    const uint64_t end = fake->time() + (uint64_t)ms * 1000000;
+    long count = 0;
+
+    for (uint64_t at = fake->time(); at < end; count++) {
+        const bool slow = fake->kinds() >> CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL & 1;
+
+        launch(0x77, count % 3 ? "_Z6oftenxi" : "seldom", ENDS);
+        at += EACH_NS + (slow ? SLOWER_NS : 0);
+        if (at < fake->time())
+            at = fake->time(); /* what is late is not made up for */
+        spin_until(at);
+    }
+    printf("%ld launches\n", count);
 }
 
 void running_late(long ms)

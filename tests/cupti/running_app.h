@@ -11,6 +11,8 @@ void running_late(long ms);
 void running_last(long ms);
 /* So many at once. */
 void running_many(long count);
+/* One behind another for so long, of two names, slower while they have records. Says how many. */
+void running_windows(long ms);
 /* And with code that is sampled. */
 void running_busy(long count);
 /* A kernel of which there are samples, and one behind it. */

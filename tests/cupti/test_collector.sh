@@ -380,7 +380,7 @@ log_has "collector: no records of kernels: another profiler holds CUPTI: CUPTI f
 for words in kernel ALL off,kernel; do
     GPURT_CUPTI=$words run 0 without
     log_has "WARN .*no records of kernels: GPURT_CUPTI: 'kernel' is not known\|'ALL' is not known" "$words"
-    log_has 'WARN .*GPURT_CUPTI takes off, default, live, all, later, kernels, copies, fills, waits, overhead, memory, ranges, calls, graphs, device-graphs, nodes, managed, samples, launches, running, counted, full, lines, sampled, try-lines$' "$words"
+    log_has 'WARN .*GPURT_CUPTI takes off, default, live, all, later, kernels, copies, fills, waits, overhead, memory, ranges, calls, graphs, device-graphs, nodes, managed, samples, launches, running, counted, full, lines, sampled, try-lines, windows, budget$' "$words"
     log_has 'collector: no records of kernels: GPURT_CUPTI: ' "$words"
 done
 # The recorder knows the words, too: of an option's it begins nothing, the environment's may be for others.

@@ -20,7 +20,7 @@ lacks() { ! grep -e "$1" "$2" >&2 || fail "'$1' in $2"; }
 # launched NAME N: so often by all its records.
 launched() {
     local sum
-    sum=$({ grep -F " counted $1: launches " text || true; } | awk '{ n += $NF } END { print n + 0 }')
+    sum=$({ grep -F " counted $1: launches " text || true; } | sed 's/.*: launches //' | awk '{ n += $1 } END { print n + 0 }')
     [ "$sum" = "$2" ] || fail "'$1' $sum times, not $2"
 }
 

@@ -28,7 +28,7 @@ run() {
 # launched N: by all records of counts. stands: most samples are of the marked line.
 launched() {
     local sum
-    sum=$({ grep -F ' counted module_work: launches ' text || true; } | awk '{ n += $NF } END { print n + 0 }')
+    sum=$({ grep -F ' counted module_work: launches ' text || true; } | sed 's/.*: launches //' | awk '{ n += $1 } END { print n + 0 }')
     [ "$sum" = "$1" ] || fail "$sum launches, not $1"
 }
 stands() {

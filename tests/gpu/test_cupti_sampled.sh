@@ -31,7 +31,7 @@ run() {
 # launched NAME N: by all its records, and no kernel has one of its own.
 launched() {
     local sum
-    sum=$({ grep -F " counted $1: launches " text || true; } | awk '{ n += $NF } END { print n + 0 }')
+    sum=$({ grep -F " counted $1: launches " text || true; } | sed 's/.*: launches //' | awk '{ n += $1 } END { print n + 0 }')
     [ "$sum" = "$2" ] || fail "'$1' $sum times, not $2"
 }
 run -- "$app" pairs 500

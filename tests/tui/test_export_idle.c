@@ -8,7 +8,7 @@
 
 enum {
     CROWD = 20000,
-    REASONS = 3
+    REASONS = 4
 };
 #define T0 1000000000000ull
 
@@ -118,6 +118,20 @@ static void check_reasons(void)
     told("");
 }
 
+/* Where nothing was recorded, nobody knows whether anything ran. */
+static void check_off(void)
+{
+    begin();
+    export_idle_off(&idle, T0 + 500, 0);
+    span(GPURT_KIND_KERNEL, 0, 0, 1000);
+    span(GPURT_KIND_WAIT, 0, 100, 200000);
+    export_idle_off(&idle, T0 + 90000, 80000);
+    span(GPURT_KIND_KERNEL, 0, 100000, 101000);
+    told("n1000-100000 ");
+    span(GPURT_KIND_KERNEL, 0, 102000, 103000);
+    told("c101000-102000 ");
+}
+
 /* A wait explains the gaps of the device that its context is of. */
 static void check_contexts(void)
 {
@@ -177,6 +191,7 @@ int main(void)
 {
     check_reasons();
     check_contexts();
+    check_off();
     check_crowd();
     return 0;
 }

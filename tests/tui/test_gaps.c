@@ -189,6 +189,36 @@ static void check_unwatched(void)
     sums(13 * second, 500, 0, 0, 8 * second - 500);
 }
 
+/* A gap that reaches into a time without records counts as nothing, whatever comes first; what ran
+ * there counts, if it is known after all. */
+static void check_off(void)
+{
+    const uint64_t second = 1000000000;
+
+    begin();
+    gaps_off(&gaps, T0, T0 + 10);
+    kernel(100, 1100);
+    kernel(2100, 3100); /* launches */
+    wait_for(3000, 5 * second);
+    gaps_off(&gaps, T0 + 10000, T0 + second);
+    copy(2 * second, 2 * second + 500);
+    kernel(3 * second, 3 * second + 1000);
+    sums(3000, 0, 0, 1000, 0);
+    kernel(3 * second + 2000, 3 * second + 3000);
+    sums(4000, 0, 1000, 1000, 0);
+    kernel(1000000,
+           1000500); /* late: began in a window, and what lies around it stays unknown */
+    sums(4500, 0, 1000, 1000, 0);
+
+    begin(); /* more such times than are kept, each between two kernels; two may overlap */
+    for (uint64_t i = 0; i < 10 * GAPS_OFFS; i++) {
+        kernel(i * second, i * second + 1000);
+        gaps_off(&gaps, T0 + i * second + 2000, T0 + i * second + 9000);
+        gaps_off(&gaps, T0 + i * second + 8000, T0 + i * second + 900000);
+    }
+    sums(10 * GAPS_OFFS * 1000, 0, 0, 0, 0);
+}
+
 /* Two accounts of one GPU. */
 static void check_join(void)
 {
@@ -457,6 +487,7 @@ int main(void)
     check_late();
     check_parts();
     check_unwatched();
+    check_off();
     check_join();
     check_order();
     check_coarse();

@@ -268,6 +268,67 @@ static void check_counted(void)
     CHECK(seen("--cupti full has times") && seen("~75.0%"));
 }
 
+static void put_kernels(const char *name, uint32_t count, uint64_t ns, uint64_t more)
+{
+    gpurt_activity_kernel_t row = {.name = string(name), .context = 1};
+
+    for (uint32_t i = 0; i < count; i++) {
+        row.ns = gpurt_pair(ns + (i % 2 ? more : 0));
+        put(GPURT_KIND_KERNEL, T0 + SECOND / 10 + i * 10000, &row, sizeof row);
+    }
+}
+
+static void put_counted_too(const char *name, uint64_t launches, uint64_t recorded)
+{
+    const gpurt_activity_counted_t row = {.name = string(name),
+                                          .launches = gpurt_pair(launches),
+                                          .recorded = gpurt_pair(recorded)};
+
+    put(GPURT_KIND_COUNTED, T0 + SECOND, &row, sizeof row);
+}
+
+/* Where records came in windows, a launch counts once, totals are estimates, and those say how far
+ * they may be off. */
+static void check_windows(void)
+{
+    const gpurt_model_activity_t *a = &view->activity;
+    const gpurt_activity_window_t closes = {.window_ms = 200,
+                                            .pause_ms = 1800,
+                                            .budget = 20000,
+                                            .cost = 19000,
+                                            .counting = 4000,
+                                            .slowdown = 150000};
+    const gpurt_model_times_t *even, *odd;
+    uint16_t order[GPUROWS_MOST];
+    double spread;
+
+    put_kernels("odd", 100, 1000, 1000);
+    put_kernels("even", 100, 3000, 0);
+    put(GPURT_KIND_WINDOW, T0 + SECOND / 2, &closes, sizeof closes);
+    put_counted_too("odd", 10000, 60);
+    put_counted_too("odd", 0, 40);
+    put_counted_too("even", 400, 100);
+    gpurt_model_view(model, T0 + 2 * SECOND, GPURT_MODEL_REPLAY, view);
+    CHECK_EQ(gpurows_order(a, GPUROWS_KERNELS, 0, order), 2);
+    odd = &a->kernels[order[0]].times; /* by what all of it takes: 15 ms against 1.2 */
+    even = &a->kernels[order[1]].times;
+    CHECK_EQ(odd->count, 10000);
+    CHECK_EQ(odd->untimed, 9900);
+    CHECK_EQ(odd->about_ns, 15000000);
+    CHECK_EQ(even->count, 400);
+    CHECK_EQ(even->about_ns, 1200000);
+    CHECK_EQ(even->about_error_ns, 0);
+    CHECK_EQ(a->counted, 9900 + 300);
+    spread = (double)odd->about_error_ns / (2 * 10000 * 500.0 / 10); /* of a mean of 100 */
+    CHECK_MSG(spread > 0.9 && spread < 1.1, "%g", spread);
+    draw_at(VIEW_GPU, 2 * SECOND);
+    CHECK(seen("windows: 200 ms of records in each 2.00 s, off now; that and counting take "
+               "~1.9% of "
+               "the time, budget 2.0%"));
+    CHECK(seen("GPU  10400 kernels, ~16.20 ms, 10200 without times"));
+    CHECK(seen("~92.6%") && seen("~15.00 ms"));
+}
+
 /* What a kernel has left of a second in which another runs by now. */
 static void check_left_over(void)
 {
@@ -285,6 +346,7 @@ int main(void)
     in_model(check_last);
     in_model(check_which);
     in_model(check_counted);
+    in_model(check_windows);
     in_model(check_left_over);
     in_model(check_screen);
     check_hang();

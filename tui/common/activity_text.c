@@ -8,6 +8,7 @@
 #include "plural.h"
 #include "running_text.h"
 #include "times_text.h"
+#include "windows_text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -139,7 +140,8 @@ activity_sum_t activity_sum(const gpurt_model_activity_t *a)
         sum.names += i < GPURT_MODEL_KERNELS && a->kernels[i].times.count;
         sum.count += a->kernels[i].times.count;
         sum.untimed += a->kernels[i].times.untimed;
-        sum.ns = gpurt_model_sum(sum.ns, a->kernels[i].times.total_ns);
+        sum.ns = gpurt_model_sum(sum.ns, times_total(&a->kernels[i].times));
+        sum.about |= a->kernels[i].times.about_ns != 0;
     }
     sum.others = a->kernels[GPURT_MODEL_OTHER_KERNELS].times.count;
     return sum;
@@ -188,6 +190,7 @@ static void plain_kernels(FILE *out, const gpurt_model_activity_t *a, uint32_t m
     if (count && whole == 0 && a->warp_samples)
         fprintf(out, "  ~ shares of %" PRIu64 " samples of warps, true to %.2g points\n",
                 a->warp_samples, activity_about(a->warp_samples));
+    windows_plain_error(out, a, whole);
     times_plain_rest(out, count, most, gpurows_others(a, GPUROWS_KERNELS));
 }
 
@@ -278,8 +281,8 @@ void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
         return;
     if (sum.count)
         fprintf(out,
-                "kernels    %" PRIu64 " of %s, %s on GPUs, %" PRIu64 " without times\n",
-                sum.count, times_names(sum.names, sum.others, names),
+                "kernels    %" PRIu64 " of %s, %s%s on GPUs, %" PRIu64 " without times\n",
+                sum.count, times_names(sum.names, sum.others, names), sum.about ? "~" : "",
                 activity_time(sum.ns, total), sum.untimed);
     if (a->graphs.count)
         fprintf(out,
@@ -289,6 +292,7 @@ void activity_plain(FILE *out, const gpurt_model_activity_t *a, uint32_t most)
     if (a->launches)
         fprintf(out, "launches   %" PRIu64 " recorded before they were made\n",
                 a->launches);
+    windows_plain(out, a);
     host_plain_sums(out, a);
     plain_copies(out, a);
     memory_plain(out, a);
@@ -366,6 +370,9 @@ static void json_kernel(gpurt_json_t *j, const gpurt_model_kernel_t *k, uint64_t
     gpurt_json_object(j, NULL);
     gpurt_json_field(j, "name", k->name);
     times_json(j, &k->times, whole);
+    gpurt_json_known(j, "estimated_total_ns", k->times.about_ns != 0, k->times.about_ns);
+    gpurt_json_known(j, "estimated_error_ns", k->times.about_ns != 0,
+                     k->times.about_error_ns);
     json_percent(j, "sampled_percent", samples != 0, times_percent(k->samples, samples));
     gpurt_json_known(j, "registers", k->registers != 0, k->registers);
     gpurt_json_known(j, "shared_bytes", k->registers != 0, k->shared_bytes);
@@ -475,6 +482,7 @@ static void json_sums(gpurt_json_t *j, const gpurt_model_activity_t *a)
     gpurt_json_number(j, "pools", a->pools);
     gpurt_json_number(j, "launches", a->launches);
     gpurt_json_number(j, "overhead_ns", a->overheads.ns);
+    windows_json(j, a);
 }
 
 /* The rows of a kind, most time first. */

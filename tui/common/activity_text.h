@@ -14,6 +14,7 @@ typedef struct activity_sum {
     uint64_t count, untimed, ns;
     uint32_t names; /* that have a row of their own */
     bool others;    /* ... and there are more */
+    bool about;     /* ns is an estimate */
 } activity_sum_t;
 activity_sum_t activity_sum(const gpurt_model_activity_t *a);
 

@@ -85,7 +85,7 @@ uint64_t gpurows_whole_ns(const gpurt_model_activity_t *a, gpurows_t table)
     if (table > GPUROWS_RANGES)
         return 0;
     for (uint32_t i = 0; i < count; i++)
-        sum = gpurt_model_sum(sum, gpurows_times(a, table, i)->total_ns);
+        sum = gpurt_model_sum(sum, times_total(gpurows_times(a, table, i)));
     return sum;
 }
 
@@ -94,10 +94,12 @@ double gpurows_share(const gpurt_model_activity_t *a, gpurows_t table, uint32_t 
 {
     const gpurt_model_times_t *t = gpurows_times(a, table, index);
 
-    *about = whole == 0 && table == GPUROWS_KERNELS && a->warp_samples;
-    if (*about)
+    const bool sampled = whole == 0 && table == GPUROWS_KERNELS && a->warp_samples;
+
+    *about = sampled || (table == GPUROWS_KERNELS && a->windows.rows);
+    if (sampled)
         return times_percent(a->kernels[index].samples, a->warp_samples);
-    return whole || t->count > t->untimed ? times_percent(t->total_ns, whole) : -1;
+    return whole || t->count > t->untimed ? times_percent(times_total(t), whole) : -1;
 }
 
 /* Rows that have a name, and of how many there may be one. Another program may have written the
@@ -181,7 +183,7 @@ static int compare(const void *x, const void *y)
 
 static uint64_t key_of_times(const gpurt_model_times_t *t, by_t by)
 {
-    return by == BY_TOTAL   ? t->total_ns
+    return by == BY_TOTAL   ? times_total(t)
            : by == BY_COUNT ? t->count
            : by == BY_MEAN  ? times_mean(t)
            : by == BY_MAX   ? t->max_ns

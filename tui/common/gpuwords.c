@@ -4,6 +4,7 @@
 #include "injection.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,32 @@ int gpuwords_check(const gpurt_option_program_t *program, const char *option)
                                  option ? "--cupti" : "GPURT_CUPTI", (int)bytes, unknown,
                                  GPURT_CUPTI_WORDS);
     return option ? status : 0;
+}
+
+/* As the collector reads it. */
+static bool is_budget(const char *percent)
+{
+    char *end;
+    double value = strtod(percent, &end);
+
+    return end != percent && *end == '\0' && value >= 0.1 && value <= 50;
+}
+
+int gpuwords_budget(const gpurt_option_program_t *program, const char *percent,
+                    const char **words)
+{
+    if (!percent)
+        return 0;
+    if (*words)
+        return gpurt_option_refuse(program, "--budget chooses what is recorded: leave out "
+                                            "--cupti");
+    if (!is_budget(percent))
+        return gpurt_option_refuse(program, "--budget: '%s' is not from 0.1 to 50 percent",
+                                   percent);
+    if (setenv("GPURT_CUPTI_BUDGET", percent, 1) != 0)
+        return gpurt_option_refuse(program, "environment: %s", strerror(errno));
+    *words = "budget";
+    return 0;
 }
 
 int gpuwords_set(const gpurt_option_program_t *program, const char *option,

@@ -102,7 +102,7 @@ static void plain_rows(FILE *out, const gpurt_model_activity_t *a, gpurows_t tab
     for (uint32_t i = 0; i < count && i < most; i++) {
         const gpurt_model_host_row_t *r = &gpurows_host(a, table)->list[order[i]];
 
-        times_plain(out, &r->times, times_percent(r->times.total_ns, whole), false);
+        times_plain(out, &r->times, times_percent(times_total(&r->times), whole), false);
         fprintf(out, " %7" PRIu64 "  ", r->more);
         times_plain_name(out, gpurows_name(a, table, order[i], name), sizeof name, NAME);
         fputc('\n', out);

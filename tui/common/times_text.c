@@ -16,10 +16,22 @@ const char *const times_heads[TIMES_COLUMNS] = {"total", "mean", "min",
 
 const char *times_cell(const gpurt_model_times_t *t, times_column_t column, char buffer[24])
 {
-    const uint64_t ns[TIMES_COLUMNS] = {t->total_ns, times_mean(t), t->min_ns,
-                                        t->p50_ns,   t->p99_ns,     t->max_ns};
+    const uint64_t ns[TIMES_COLUMNS] = {times_total(t), times_mean(t), t->min_ns,
+                                        t->p50_ns,      t->p99_ns,     t->max_ns};
+    const bool about = column == TIMES_TOTAL && t->about_ns;
+    char text[24];
 
-    return t->count > t->untimed ? activity_time(ns[column], buffer) : "-";
+    if (t->count <= t->untimed)
+        return "-";
+    if (!about)
+        return activity_time(ns[column], buffer);
+    snprintf(buffer, 24, "~%.22s", activity_time(ns[column], text));
+    return buffer;
+}
+
+uint64_t times_total(const gpurt_model_times_t *t)
+{
+    return t->about_ns ? t->about_ns : t->total_ns;
 }
 
 uint64_t times_mean(const gpurt_model_times_t *t)
@@ -74,7 +86,7 @@ void times_json(gpurt_json_t *j, const gpurt_model_times_t *t, uint64_t whole)
     gpurt_json_number(j, "count", t->count);
     gpurt_json_number(j, "untimed", t->untimed);
     gpurt_json_number(j, "total_ns", t->total_ns);
-    gpurt_json_decimal(j, "share_percent", times_percent(t->total_ns, whole), 2);
+    gpurt_json_decimal(j, "share_percent", times_percent(times_total(t), whole), 2);
     gpurt_json_known(j, "mean_ns", known, times_mean(t));
     gpurt_json_known(j, "min_ns", known, t->min_ns);
     gpurt_json_known(j, "p50_ns", known, t->p50_ns);

@@ -23,6 +23,8 @@ extern const char *const times_heads[TIMES_COLUMNS];
 /* "3.21 us"; "-" where none of the row's records had times. */
 const char *times_cell(const gpurt_model_times_t *t, times_column_t column,
                        char buffer[24]);
+/* Of all: as recorded, or about. */
+uint64_t times_total(const gpurt_model_times_t *t);
 uint64_t times_mean(const gpurt_model_times_t *t);
 double times_percent(uint64_t part, uint64_t whole);
 

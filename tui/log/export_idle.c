@@ -5,7 +5,23 @@ const char *export_idle_word(export_idle_why_t why)
 {
     return why == EXPORT_IDLE_TOLD        ? "completion latency"
            : why == EXPORT_IDLE_LAUNCHING ? "launch latency"
-                                          : "idle";
+           : why == EXPORT_IDLE_NOTHING   ? "idle"
+                                          : "no records";
+}
+
+void export_idle_off(export_idle_t *idle, uint64_t now_ns, uint64_t ns)
+{
+    if (ns && ns < now_ns)
+        idle->offs[idle->off_count++ % EXPORT_IDLE_OFFS] =
+            (export_idle_stretch_t){now_ns - ns, now_ns};
+}
+
+static bool is_off(const export_idle_t *idle, uint64_t start, uint64_t end)
+{
+    for (uint32_t i = 0; i < EXPORT_IDLE_OFFS; i++)
+        if (idle->offs[i].start < end && idle->offs[i].end > start)
+            return true;
+    return false;
 }
 
 /* Disjoint: what overlaps the last one lengthens it. With no room for another, the last two
@@ -89,6 +105,10 @@ static uint32_t gap(const export_idle_t *idle, const export_idle_device_t *d, ui
     uint64_t at = d->until, awake = woke(idle, d);
     uint32_t count = 0;
 
+    if (is_off(idle, at, end)) {
+        pieces[0] = (export_idle_piece_t){{at, end}, EXPORT_IDLE_UNRECORDED};
+        return 1;
+    }
     for (uint32_t i = 0; i < d->copy_count && d->copies[i].start < end; i++) {
         if (d->copies[i].start > at)
             count = cut(pieces, count, at, d->copies[i].start, awake);

@@ -15,6 +15,7 @@ enum {
     EXPORT_IDLE_DEVICES = 64, /* others are left out */
     EXPORT_IDLE_COPIES = 64,
     EXPORT_IDLE_WAITS = 128,
+    EXPORT_IDLE_OFFS = 8,
     EXPORT_IDLE_CONTEXTS =
         256, /* a power of two; of two with one place the later is known */
     EXPORT_IDLE_PIECES = 2 * (EXPORT_IDLE_COPIES + 2) /* of a gap, at most */
@@ -23,7 +24,8 @@ enum {
 typedef enum export_idle_why {
     EXPORT_IDLE_TOLD,      /* the host slept in a wait as the gap began, until it woke */
     EXPORT_IDLE_LAUNCHING, /* the rest, where that is as short as a launch takes */
-    EXPORT_IDLE_NOTHING    /* the rest of longer gaps: nobody asked for anything */
+    EXPORT_IDLE_NOTHING,   /* the rest of longer gaps: nobody asked for anything */
+    EXPORT_IDLE_UNRECORDED /* the gap reaches into a time without records */
 } export_idle_why_t;
 
 typedef struct export_idle_stretch {
@@ -57,7 +59,12 @@ typedef struct export_idle {
     uint32_t wait_count; /* ever */
     export_idle_wait_t waits[EXPORT_IDLE_WAITS];
     export_idle_context_t contexts[EXPORT_IDLE_CONTEXTS];
+    uint32_t off_count; /* ever */
+    export_idle_stretch_t offs[EXPORT_IDLE_OFFS];
 } export_idle_t;
+
+/* Until now, for so long, nothing was recorded. */
+void export_idle_off(export_idle_t *idle, uint64_t now_ns, uint64_t ns);
 
 /* Returns: how many pieces of the gap in front of that span there are, in order; 0 for most
  * spans. */

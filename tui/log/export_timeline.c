@@ -355,6 +355,9 @@ static void activity_row(export_timeline_t *t, const gpurt_row_t *row)
         return;
     if (row->kind == GPURT_KIND_RANGE)
         range_row(t, row, words);
+    else if (row->kind == GPURT_KIND_WINDOW)
+        export_idle_off(&t->process->idle, row->time_ns,
+                        gpurt_pair_value(((const gpurt_activity_window_t *)words)->off));
     else if (row->kind != GPURT_KIND_DEVICE)
         export_instant_activity(&t->sheet, row, words);
     else if (row->block < EXPORT_DEVICES) {

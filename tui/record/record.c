@@ -425,6 +425,8 @@ int main(int argc, char **argv)
     if (o.rules && rules_hand_on(o.rules, &err) != GPURT_OK)
         return gpurt_option_refuse(&record_program, "%s", err.text);
     status = gpuwords_check(&record_program, o.cupti);
+    if (!status)
+        status = gpuwords_budget(&record_program, o.budget, &o.cupti);
     if (!status && o.pid)
         status = attach_check(&o);
     if (!status)

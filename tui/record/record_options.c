@@ -44,6 +44,13 @@ static const gpurt_option_t rows[] = {
          "there, 'default,lines' source lines of kernels while they run (gpurt-log lines), "
          "'default,running' what has not ended; 'live' is default, running and lines "
          "(GPURT_CUPTI)"},
+    {.name = "budget",
+     .arg = "PERCENT",
+     FIELD(STRING, budget),
+     .uses = START,
+     .help = "what recording may take of PROGRAM's time, in place of --cupti: launches are "
+             "counted, and kernels, copies and waits recorded in windows of 200 ms, as "
+             "often as that allows; totals are estimates (~)"},
     {.section = "Failures",
      .name = "exec-on-panic",
      .arg = "CMD",

@@ -12,7 +12,7 @@ enum {
 };
 
 typedef struct record_options {
-    const char *output, *rules, *cupti, *on_panic;
+    const char *output, *rules, *cupti, *budget, *on_panic;
     bool append, spin, quiet, gpu_core, launch_sites, print;
     const char *print_level;
     uint64_t level, hang_ns, pid;

@@ -29,7 +29,8 @@ enum {
 };
 
 typedef struct top_options {
-    const char *replay, *record, *output, *view, *filter, *color, *on_panic, *cupti, *code;
+    const char *replay, *record, *output, *view, *filter, *color, *on_panic, *cupti,
+        *budget, *code;
     uint64_t pid, pictures, delay_ns;
     bool batch, once, json, exit_at_end, play, ascii, gpu_core;
 } top_options_t;
@@ -84,6 +85,13 @@ static const gpurt_option_t rows[] = {
          "GPU activity to watch: sampled (default: launches by kernel, what runs, source "
          "lines by samples; costs a launch about 1 us), full (each kernel, copy and wait "
          "with its times; 2 us and more), or words of gpurt-record --cupti"},
+    {.name = "budget",
+     .arg = "PERCENT",
+     FIELD(STRING, budget),
+     .uses = PROGRAM,
+     .help = "what watching may take of PROGRAM's time: launches are counted, and kernels, "
+             "copies and waits recorded in windows of 200 ms, as often as that allows; "
+             "totals are estimates (~). In place of --cupti"},
     {.section = "Screen",
      .letter = 'd',
      .name = "delay",
@@ -577,6 +585,8 @@ int main(int argc, char **argv)
         return gpurt_option_refuse(&program,
                                    "say one of: a PROGRAM, -p PID, --replay FILE");
     status = gpuwords_check(&program, o.cupti);
+    if (status == 0)
+        status = gpuwords_budget(&program, o.budget, &o.cupti);
     if (status == 0 && operands)
         status = gpuwords_set(&program, o.cupti, "sampled");
     if (status)

@@ -7,6 +7,7 @@
 #include "gputable.h"
 #include "gputime.h"
 #include "plural.h"
+#include "windows_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -51,9 +52,9 @@ static void title(const gpurt_model_activity_t *a, canvas_t *c, rect_t area)
 {
     activity_sum_t sum = activity_sum(a);
     char text[192], time[24];
-    int used =
-        snprintf(text, sizeof text, "GPU  %llu kernel%s, %s", (unsigned long long)sum.count,
-                 gpurt_plural(sum.count, "s"), activity_time(sum.ns, time));
+    int used = snprintf(text, sizeof text, "GPU  %llu kernel%s, %s%s",
+                        (unsigned long long)sum.count, gpurt_plural(sum.count, "s"),
+                        sum.about ? "~" : "", activity_time(sum.ns, time));
 
     if (a->graphs.count)
         used += snprintf(
@@ -115,6 +116,17 @@ static int collector_draw(const gpurt_model_activity_t *a, canvas_t *c, rect_t a
     return at > 1 ? row + 1 : row;
 }
 
+static int windows_draw(const gpurt_model_activity_t *a, canvas_t *c, rect_t area, int row)
+{
+    char line[WINDOWS_LINE];
+
+    if (!windows_line(a, line))
+        return row;
+    canvas_printf(c, area, row, 1, a->windows.window_ms ? STYLE_DIM : STYLE_WARN,
+                  "windows: %s", line);
+    return row + 1;
+}
+
 /* Where launches were counted and nothing else is known of them: how to know more. */
 static int counted_draw(const gpurt_model_activity_t *a, canvas_t *c, rect_t area, int row)
 {
@@ -150,6 +162,7 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
     row = gpulist_gpus(p, c, above, row);
     row = gpulist_running(p, c, above, row, RUNNING);
     row = copies_draw(a, c, above, row);
+    row = windows_draw(a, c, above, row);
     row = collector_draw(a, c, above, row);
     row = counted_draw(a, c, above, row);
     row = gputime_draw(p, c, area, row < above.rows ? row : above.rows);

@@ -226,11 +226,25 @@ typedef struct gpurt_activity_running {
     uint32_t whose;  /* GPURT_PYTHON_*, of `python` */
 } gpurt_activity_running_t;
 
-/* How often a kernel was launched since its last record. */
+/* How often a kernel was launched since its last record of this kind. */
 typedef struct gpurt_activity_counted {
     uint32_t name; /* "(graphs)": of graphs */
     gpurt_pair_t launches;
+    gpurt_pair_t
+        recorded; /* so many of them, or of those before, have records of their own */
 } gpurt_activity_counted_t;
+
+/* Where kernels have records in windows of time alone: such a window begins or ends. Shares are in
+ * millionths of the program's time. */
+typedef struct gpurt_activity_window {
+    gpurt_pair_t off;   /* ns until now, in which launches had no records */
+    uint32_t on;        /* from now on they have */
+    uint32_t window_ms; /* 0: none is to come, for lack of room in the budget */
+    uint32_t pause_ms;  /* between two */
+    uint32_t budget, cost;
+    uint32_t counting; /* of the cost: to count launches */
+    uint32_t slowdown; /* of the program, in a window */
+} gpurt_activity_window_t;
 
 typedef struct gpurt_activity_launch {
     uint32_t name, file, line;
@@ -320,7 +334,7 @@ typedef struct gpurt_activity_site {
 } gpurt_activity_site_t;
 
 enum {
-    GPURT_ACTIVITY_SITES = 25, /* heaprow.h's among them */
+    GPURT_ACTIVITY_SITES = 26, /* heaprow.h's among them */
     GPURT_ACTIVITY_WORDS = 18  /* of the longest of this file */
 };
 /* hostring.c */

@@ -61,6 +61,7 @@ typedef enum gpurt_family {
     X(LINE, 83, ACTIVITY, "line") /* where kernels were, by samples of their warps */      \
     X(RUNNING, 84, ACTIVITY, "running") /* launched, and not ended as far as is known */   \
     X(COUNTED, 85, ACTIVITY, "counted") /* launches of a kernel, as they were made */      \
+    X(WINDOW, 86, ACTIVITY, "window")   /* kernels have records for a while, or none */    \
     X(LAUNCH, 96, ACTIVITY, "launch")                                                      \
     X(ENVIRONMENT, 97, ACTIVITY, "environment")
 

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "windows.h"
+
+enum {
+    COUNT_NS = 180,   /* of a launch in a loop: docs/SAMPLED.md */
+    RECORD_NS = 1290, /* docs/measured/h200_bench_words.tsv, word_adds_kernels, ... */
+    WAIT_NS = 330,    /* ... and what `default` adds to that */
+    WHOLE = 1000000,
+    SURE = 4, /* windows, before the measured slowdown is believed below the known one */
+    LEAST = 2500,   /* a slowdown of less is taken for as much: two slices differ by that */
+    MOST_SHARE = 2, /* of the time, one part in so many, is windows */
+    FEW = 200       /* launches say nothing of a slowdown */
+};
+
+static uint32_t parts(double share)
+{
+    return share <= 0 ? 0 : share >= 0.9 ? WHOLE / 10 * 9 : (uint32_t)(share * WHOLE);
+}
+
+static double rate_of(const windows_slice_t *s)
+{
+    return s->ns ? (double)s->launches / (double)s->ns : 0;
+}
+
+/* Of the last windows. Before there are some, what the number of launches says is believed. */
+static uint32_t measured_of(const windows_plan_t *p)
+{
+    double launches = 0, expected = 0;
+
+    for (uint32_t i = 0; i < WINDOWS_PAST && i < p->count; i++) {
+        launches += p->past[i].launches;
+        expected += p->past[i].expected;
+    }
+    return expected > FEW ? parts(1 - launches / expected) : 0;
+}
+
+void windows_plan_see(windows_plan_t *p, const windows_slice_t *slice)
+{
+    const double rate = rate_of(slice);
+    const uint32_t measured = measured_of(p);
+
+    p->counting = parts(rate * COUNT_NS);
+    p->known = parts(rate * (RECORD_NS + WAIT_NS));
+    p->slowdown = p->count < SURE && measured < p->known ? p->known : measured;
+    p->slowdown = p->slowdown < LEAST ? (uint32_t)LEAST : p->slowdown;
+}
+
+void windows_plan_learn(windows_plan_t *p, const windows_slice_t *window,
+                        const windows_slice_t *beside)
+{
+    p->past[p->count % WINDOWS_PAST].launches = (double)window->launches;
+    p->past[p->count % WINDOWS_PAST].expected = rate_of(beside) * (double)window->ns;
+    p->count++;
+    windows_plan_see(p, beside);
+}
+
+uint32_t windows_plan_pause(const windows_plan_t *p)
+{
+    const uint32_t left = p->budget > p->counting ? p->budget - p->counting : 0;
+    uint64_t turn;
+
+    if (left == 0)
+        return 0;
+    turn = (uint64_t)p->slowdown * WINDOWS_MS / left;
+    if (turn < MOST_SHARE * WINDOWS_MS)
+        turn = MOST_SHARE * WINDOWS_MS;
+    return turn - WINDOWS_MS > WINDOWS_PAUSE_MOST ? 0 : (uint32_t)(turn - WINDOWS_MS);
+}
+
+uint32_t windows_plan_cost(const windows_plan_t *p, uint32_t pause_ms)
+{
+    uint64_t windows =
+        pause_ms ? (uint64_t)p->slowdown * WINDOWS_MS / (WINDOWS_MS + pause_ms) : 0;
+
+    return p->counting + (uint32_t)windows;
+}

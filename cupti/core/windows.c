@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#define GPURT_NO_POINTS /* host code: no schedule is explored here */
+
+#include "windows.h"
+
+#include "counted.h"
+#include "duty.h"
+#include "environ.h"
+#include "hosttime.h"
+#include "outlet.h"
+#include "trouble.h"
+
+#include <gpurt/atomic.h>
+#include <gpurt/impl/activity.h>
+#include <stdlib.h>
+
+enum {
+    BUDGET = 20000, /* millionths */
+    LOOK_MS = 1000, /* where there is no room for windows */
+    STOP_MS = 1000,
+    STUCK_MS = 3000
+};
+
+/* Those that cost least are turned on first, and off last: what a launch adds is told whole. */
+static const CUpti_ActivityKind kinds[] = {
+    CUPTI_ACTIVITY_KIND_SYNCHRONIZATION, CUPTI_ACTIVITY_KIND_MEMSET,
+    CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMCPY2,
+    CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
+enum {
+    KINDS = sizeof kinds / sizeof kinds[0]
+};
+
+#define NO_ROOM                                                                         \
+    "no windows of records for now: to count launches costs the program more than the " \
+    "budget; --budget gives it more"
+
+/* One process. All but xcall_ns: the thread's, once it runs. */
+static struct {
+    const cupti_api_t *api;
+    windows_plan_t plan;
+    uint32_t pause_ms;
+    bool on, crowded; /* crowded: NO_ROOM is told */
+    bool untold;      /* there was no box for the last record */
+    uint64_t told_ns; /* until then it is told what had records */
+    uint64_t
+        xcall_ns; /* since when CUPTI is waited for, 0: it is not; written by: the thread */
+    duty_t duty;
+} windows;
+
+/* ---- CUPTI ----------------------------------------------------------------------------- */
+
+static void call_begins(bool begins)
+{
+    /* relaxed: a time, for who looks now and then */
+    gpurt_store_relaxed_dev_u64(&windows.xcall_ns, begins ? gpurt_steady_ns() : 0);
+}
+
+bool windows_stuck(void)
+{
+    uint64_t since = gpurt_load_relaxed_dev_u64(&windows.xcall_ns); /* relaxed: a time */
+
+    return since && gpurt_steady_ns() - since >= STUCK_MS * 1000000ull;
+}
+
+/* Returns: false: it is refused, and so will the next ones be. */
+static bool window_open(void)
+{
+    CUptiResult result = CUPTI_SUCCESS;
+
+    call_begins(true);
+    for (uint32_t i = 0; i < KINDS && result == CUPTI_SUCCESS; i++)
+        result = windows.api->cuptiActivityEnable(kinds[i]);
+    call_begins(false);
+    windows.on = result == CUPTI_SUCCESS;
+    if (!windows.on)
+        trouble_say(TROUBLE_WHOLE, "no windows of records: CUPTI says %s",
+                    cupti_api_text(windows.api, result));
+    return windows.on;
+}
+
+static void window_close(void)
+{
+    call_begins(true);
+    for (uint32_t i = KINDS; i-- > 0;)
+        windows.api->cuptiActivityDisable(kinds[i]);
+    call_begins(false);
+    windows.on = false;
+}
+
+/* ---- the log --------------------------------------------------------------------------- */
+
+/* Where there is no box, the next record tells of this time, too. was_on: until now. */
+static void window_tell(bool was_on)
+{
+    const uint64_t now = gpurt_real_ns(), off = now - windows.told_ns;
+    const windows_plan_t *p = &windows.plan;
+    gpurt_activity_window_t out = {.off = gpurt_pair(was_on && !windows.untold ? 0 : off),
+                                   .on = windows.on,
+                                   .window_ms = windows.pause_ms ? WINDOWS_MS : 0,
+                                   .pause_ms = windows.pause_ms,
+                                   .budget = p->budget,
+                                   .cost = windows_plan_cost(p, windows.pause_ms),
+                                   .counting = p->counting,
+                                   .slowdown = p->slowdown};
+
+    windows.untold = !outlet_enter(false);
+    if (windows.untold)
+        return;
+    outlet_put(GPURT_KIND_WINDOW, GPURT_ACTIVITY_NO_DEVICE, now, &out);
+    outlet_exit();
+    windows.told_ns = now;
+}
+
+static void crowd_tell(void)
+{
+    const bool is = windows.pause_ms == 0;
+
+    if (is && !windows.crowded)
+        trouble_say(TROUBLE_PART, NO_ROOM);
+    else if (!is && windows.crowded)
+        trouble_end(NO_ROOM);
+    windows.crowded = is;
+}
+
+/* ---- the thread ------------------------------------------------------------------------ */
+
+/* Returns: false: it is told to stop. */
+static bool slice_take(windows_slice_t *s, uint32_t ms)
+{
+    const uint64_t ns = gpurt_steady_ns(), launches = counted_all();
+    const bool goes_on = duty_wait(&windows.duty, ms);
+
+    s->ns += gpurt_steady_ns() - ns;
+    s->launches += counted_all() - launches;
+    return goes_on;
+}
+
+/* Returns: false: it is told to stop. */
+static bool launches_wait(void)
+{
+    while (counted_all() == 0)
+        if (!duty_wait(&windows.duty, WINDOWS_MS / 4))
+            return false;
+    return true;
+}
+
+static void plan_look(const windows_slice_t *slice)
+{
+    windows_plan_see(&windows.plan, slice);
+    windows.pause_ms = windows_plan_pause(&windows.plan);
+    crowd_tell();
+}
+
+/* The time until the next window. While there is no room for one, launches are looked at. Returns: as
+ * slice_take. */
+static bool pause_take(windows_slice_t *first, windows_slice_t *last)
+{
+    uint32_t left, end;
+
+    if (!slice_take(first, WINDOWS_MS))
+        return false;
+    plan_look(first);
+    *last = *first;
+    while (windows.pause_ms == 0) {
+        *last = (windows_slice_t){0};
+        if (!slice_take(last, LOOK_MS))
+            return false;
+        plan_look(last);
+    }
+    left = windows.pause_ms - WINDOWS_MS;
+    if (left == 0)
+        return true;
+    end = left < WINDOWS_MS ? left : (uint32_t)WINDOWS_MS;
+    if (left > end && !duty_wait(&windows.duty, left - end))
+        return false;
+    *last = (windows_slice_t){0};
+    return slice_take(last, end);
+}
+
+/* One window, and the pause behind it. before: the slice in front; becomes that of the next window.
+ * Returns: false: it is told to stop, or CUPTI refuses the next one. */
+static bool turn(windows_slice_t *before)
+{
+    windows_slice_t window = {0}, behind = {0}, beside;
+
+    if (!slice_take(&window, WINDOWS_MS))
+        return false;
+    plan_look(before->ns ? before : &window);
+    window_close();
+    window_tell(true);
+    beside = *before;
+    if (!pause_take(&behind, before))
+        return false;
+    beside.ns += behind.ns;
+    beside.launches += behind.launches;
+    windows_plan_learn(&windows.plan, &window, &beside);
+    plan_look(&beside);
+    if (!window_open())
+        return false;
+    window_tell(false);
+    return true;
+}
+
+static void windows_run(duty_t *duty)
+{
+    windows_slice_t before = {0};
+
+    (void)duty;
+    if (!launches_wait())
+        return;
+    while (turn(&before))
+        ;
+}
+
+/* ---- start and stop -------------------------------------------------------------------- */
+
+/* In millionths; what is no share is told, and is the usual one. */
+static uint32_t budget_read(void)
+{
+    const char *text = gpurt_env_get("GPURT_CUPTI_BUDGET");
+    char *end = NULL;
+    double percent = text && *text ? strtod(text, &end) : 0;
+
+    if (!end)
+        return BUDGET;
+    if (*end == '\0' && percent >= 0.1 && percent <= 50)
+        return (uint32_t)(percent * 10000 + 0.5);
+    trouble_say(TROUBLE_NOTE,
+                "GPURT_CUPTI_BUDGET=%s is not from 0.1 to 50 percent: it is %d", text,
+                BUDGET / 10000);
+    return BUDGET;
+}
+
+void windows_want(const cupti_api_t *api, bool lines)
+{
+    if (lines || !counted_is_on()) {
+        trouble_say(TROUBLE_PART, "no windows of records: %s",
+                    lines
+                        ? "CUPTI does not take them beside lines; leave out 'lines' and "
+                          "'try-lines'"
+                        : "their cost is seen by launches that are counted; add 'counted'");
+        return;
+    }
+    windows.api = api;
+    windows.plan.budget = budget_read();
+    windows.told_ns = gpurt_real_ns();
+    if (!window_open())
+        return;
+    if (!duty_start(&windows.duty, "gpurt-windows", windows_run, NULL))
+        trouble_say(TROUBLE_PART,
+                    "all kernels are recorded, and no window ends: no thread");
+}
+
+void windows_stop(void)
+{
+    duty_stop(&windows.duty, STOP_MS);
+}

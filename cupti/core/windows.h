@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* windows.h - records of kernels, copies, fills and waits in windows of time alone, so that they cost
+ * a program no more than it was given (GPURT_CUPTI=windows, GPURT_CUPTI_BUDGET in percent). Launches
+ * are counted all the time, so what a window costs is seen: launches a second in it and beside it.
+ *
+ *   on  |window|                |window|                |window|
+ *   off         |slice|   |slice|       |slice|   |slice|
+ *
+ * A window is compared with the slices on both sides of it, and the pause between two windows is as
+ * long as the sums of the last ones ask for. Graphs have records all the time: CUPTI has one way for
+ * all graphs. A thread of its own calls CUPTI, which may not come back. */
+#ifndef GPURT_CUPTI_WINDOWS_H
+#define GPURT_CUPTI_WINDOWS_H
+
+#include "cupti_api.h"
+
+#include <stdbool.h>
+
+/* Opens the first window, which lasts until launches are seen. lines: they are asked for, too, and
+ * CUPTI does not take records in windows beside them. Context: once, behind `counted`; CUDA starts. */
+void windows_want(const cupti_api_t *api, bool lines);
+
+/* A call of CUPTI's has not come back for seconds. Context: any thread. */
+bool windows_stuck(void);
+
+void windows_stop(void);
+
+/* ---- the plan, which knows no CUPTI -------------------------------------------------------- */
+
+enum {
+    WINDOWS_MS = 200,
+    WINDOWS_PAUSE_MOST = 60000, /* ms */
+    WINDOWS_PAST = 8            /* windows whose sums count */
+};
+
+/* Launches in a stretch of time. */
+typedef struct windows_slice {
+    uint64_t ns, launches;
+} windows_slice_t;
+
+/* In millionths of the program's time. Owner: who plans; zeroed at first, but for `budget`. */
+typedef struct windows_plan {
+    uint32_t budget;
+    uint32_t counting; /* what counting costs, all the time */
+    uint32_t known; /* what records cost at most, in a window, by the number of launches */
+    uint32_t slowdown; /* what they do cost there */
+    uint32_t count;    /* windows so far */
+    struct {
+        double launches, expected;
+    } past[WINDOWS_PAST];
+} windows_plan_t;
+
+/* How often the program launches. */
+void windows_plan_see(windows_plan_t *p, const windows_slice_t *slice);
+/* One window, and what lay on both sides of it. */
+void windows_plan_learn(windows_plan_t *p, const windows_slice_t *window,
+                        const windows_slice_t *beside);
+/* Returns: ms between two windows; 0: the budget has no room for any. */
+uint32_t windows_plan_pause(const windows_plan_t *p);
+/* What counting and windows with such pauses cost; pause 0: without windows. */
+uint32_t windows_plan_cost(const windows_plan_t *p, uint32_t pause_ms);
+
+#endif

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How often records are turned on: as often as a budget allows for what they were seen to cost. */
+#include "windows.h"
+
+#include "check.h"
+
+#define MS 1000000ull
+
+enum {
+    PERCENT = 10000
+};
+
+/* `rate` launches a second beside a window, slower in it by `slowdown` percent. */
+static void learn(windows_plan_t *p, uint64_t rate, uint32_t slowdown)
+{
+    windows_slice_t beside = {400 * MS, rate * 4 / 10};
+    windows_slice_t window = {200 * MS, rate * 2 / 10 * (100 - slowdown) / 100};
+
+    windows_plan_learn(p, &window, &beside);
+}
+
+/* What windows with that pause cost, in millionths, by what records really do. */
+static uint64_t real_cost(uint32_t pause_ms, uint32_t slowdown)
+{
+    return (uint64_t)slowdown * PERCENT * WINDOWS_MS / (WINDOWS_MS + pause_ms);
+}
+
+static void check_budget_is_kept(void)
+{
+    static const uint32_t slowdowns[] = {1, 5, 25, 60};
+
+    for (uint32_t i = 0; i < sizeof slowdowns / sizeof slowdowns[0]; i++)
+        for (uint32_t budget = 1; budget < 8; budget++) {
+            windows_plan_t p = {.budget = budget * PERCENT};
+            uint32_t pause;
+
+            for (int n = 0; n < 12; n++)
+                learn(&p, 40000, slowdowns[i]); /* to count them takes 0.72 % */
+            pause = windows_plan_pause(&p);
+            CHECK(pause >= WINDOWS_MS);
+            CHECK_EQ(p.counting, 7200);
+            CHECK_MSG(p.counting + real_cost(pause, slowdowns[i]) <= p.budget + 100,
+                      "%u%% of %u: pause %u", slowdowns[i], budget, pause);
+            CHECK(windows_plan_cost(&p, pause) <= p.budget + 100);
+            if (pause > WINDOWS_MS) /* and it is used */
+                CHECK(windows_plan_cost(&p, pause) + 300 >= p.budget);
+        }
+}
+
+/* Before a few windows have shown it, records are taken to cost what they cost at most. */
+static void check_first_ones(void)
+{
+    windows_plan_t p = {.budget = 2 * PERCENT};
+    uint32_t first;
+
+    windows_plan_see(&p, &(windows_slice_t){200 * MS, 10000});
+    first = windows_plan_pause(&p);
+    CHECK(first > 1000); /* 50,000 launches a second, 1.6 us each: 8 % */
+    learn(&p, 50000, 0);
+    CHECK_EQ(windows_plan_pause(&p), first);
+    for (int n = 0; n < 4; n++)
+        learn(&p, 50000, 0);
+    CHECK_EQ(windows_plan_pause(&p),
+             WINDOWS_MS); /* they cost nothing: every other 200 ms */
+}
+
+/* One odd window among others changes little. A program that changes is seen. */
+static void check_change(void)
+{
+    windows_plan_t p = {.budget = 2 * PERCENT};
+    uint32_t usual;
+
+    for (int n = 0; n < 12; n++)
+        learn(&p, 20000, 10);
+    usual = windows_plan_pause(&p);
+    learn(&p, 20000, 60);
+    CHECK(windows_plan_pause(&p) < 2 * usual);
+    for (int n = 0; n < WINDOWS_PAST; n++)
+        learn(&p, 20000, 40);
+    CHECK(windows_plan_pause(&p) > 3 * usual);
+}
+
+static void check_no_room(void)
+{
+    windows_plan_t p = {.budget = 2 * PERCENT};
+
+    windows_plan_see(&p, &(windows_slice_t){1000 * MS, 200000}); /* counting takes 3.6 % */
+    CHECK_EQ(windows_plan_pause(&p), 0);
+    CHECK_EQ(windows_plan_cost(&p, 0), 36000);
+    windows_plan_see(&p,
+                     &(windows_slice_t){1000 * MS, 111000}); /* all but nothing is left */
+    CHECK_EQ(windows_plan_pause(&p), 0);
+    windows_plan_see(&p, &(windows_slice_t){1000 * MS, 0}); /* it rests */
+    CHECK_EQ(windows_plan_pause(&p), WINDOWS_MS);
+}
+
+int main(void)
+{
+    check_budget_is_kept();
+    check_first_ones();
+    check_change();
+    check_no_room();
+    return 0;
+}

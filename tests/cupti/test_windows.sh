@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# test_windows.sh FOLDER-OF-PROGRAMS FOLDER-OF-TESTS: --budget over a stand-in for CUPTI. Each launch is counted once,
+# whether it has a record or not; totals are estimates, and say so; windows are as rare as the budget asks for; a GPU is
+# not idle where nobody looked. What cannot be done is told.
+# shellcheck disable=SC2016 # the variables are of jq
+set -euo pipefail
+# shellcheck source=tests/cupti/standin.sh
+. "${BASH_SOURCE[0]%/*}/standin.sh" "$1" "$2"
+unset FAKE_PC GPURT_CUPTI_BUDGET
+
+# run OPTION... -- MODE [N]: and what the log says of it.
+run() {
+    local options=()
+    while [ "$1" != -- ]; do options+=("$1"); shift; done
+    shift
+    rm -f run.gplog
+    "$bin/gpurt-record" -q -o run.gplog "${options[@]}" -- "$app" "$@" >out 2>err || fail "$*: exit status $?: $(cat err)"
+    "$bin/gpurt-log" cat run.gplog >text
+    "$bin/gpurt-log" stat run.gplog >sums
+    "$bin/gpurt-log" stat --json run.gplog | jq .activity >json
+}
+has() { grep -q -e "$1" "$2" || { tail -n 8 "$2" | cut -c1-600 >&2; fail "no '$1' in $2"; }; }
+lacks() { ! grep -e "$1" "$2" >&2 || fail "'$1' in $2"; }
+holds() { jq -e "$@" json >/dev/null || fail "${*: -1}: $(jq -c '{windows, gpus, kernel_list}' json)"; }
+
+# A program that is a third slower in windows has few of them, with 5 %. Each kernel of the stand-in takes 1 us. In the
+# windows launches follow one another closely, and what lies between windows is nobody's idle time.
+run --budget 5 -- running-windows 3500
+launches=$(sed 's/ .*//' out)
+holds --argjson n "$launches" '(.kernel_list | map(.count) | add) == $n and .kernels == $n and (.kernel_list | length) == 2'
+holds '.kernel_list | all(.untimed > 0 and .untimed < .count and .mean_ns == 1000 and .estimated_error_ns == 0 and
+    .estimated_total_ns == 1000 * .count and .total_ns == 1000 * (.count - .untimed))'
+holds '.kernel_ns == ([.kernel_list[].estimated_total_ns] | add) and ([.kernel_list[].share_percent] | add) > 99.9'
+holds '.windows | .budget_percent == 5 and .window_ms == 200 and .pause_ms >= 200 and .cost_percent < 5.1 and
+    .slowdown_percent > 10 and .counting_percent > 0 and .off_ns > 1000000000'
+holds '.windows.off_ns as $off | (.gpus | map(select(.ns > 0)) | length == 1 and all(.ns + $off < 3700000000 and .kernels_ns > 0))'
+has '^kernels    [0-9]* of 2 names, ~[0-9.]* ms on GPUs, [1-9][0-9]* without times$' sums
+has '^windows    200 ms of records in each [0-9.]* m*s, o[nf]*f* now; that and counting take ~[0-9.]*% of the time, budget 5.0%$' sums
+has '^ *~[0-9.]*% *[0-9]* *~[0-9.]* ms .* oftenx(int)$' sums
+has '^  ~ by the [0-9]* launches with records; totals of kernels with 1% and more are true to 0%$' sums
+COLUMNS=150 "$bin/gpurt-top" -b -v gpu --replay run.gplog >top
+has '^ windows: 200 ms of records in each ' top
+has '~[0-9.]*% .*oftenx(int)' top
+lacks 'WARN .*windows' text
+
+# Where to count launches costs more than that, none opens behind the first one, and it is told.
+run --budget 1 -- running-busy 1500000
+has 'WARN .*no windows of records for now: to count launches costs the program more than the budget' text
+has '^windows    none now: to count launches takes ~[0-9.]*% of the time, and the budget is 1.0%$' sums
+holds '.windows | .window_ms == 0 and .pause_ms == 0 and .cost_percent == .counting_percent and .cost_percent > 1'
+
+# The environment says so, too; a budget that is none is the usual one.
+GPURT_CUPTI_BUDGET=two run --cupti budget -- running-windows 1000
+has 'WARN .*GPURT_CUPTI_BUDGET=two is not from 0.1 to 50 percent: it is 2' text
+holds '.windows.budget_percent == 2'
+
+# What excludes windows is told, and the rest goes on.
+FAKE_PC=1 run --cupti budget,lines -- running-windows 300
+has 'WARN .*no windows of records: CUPTI does not take them beside lines' text
+holds '.windows == null and .kernels > 0'
+run --cupti windows -- running-windows 300
+has 'WARN .*no windows of records: their cost is seen by launches that are counted' text
+FAKE_CUPTI=stands run --budget 5 -- running-windows 5000
+has 'collector: .*windows of records stand still: CUPTI has not come back' text
+
+# Where all kernels have records, those that were counted count once.
+run --cupti kernels,counted -- running-windows 500
+launches=$(sed 's/ .*//' out)
+holds --argjson n "$launches" '.kernels == $n and .untimed == 0 and .windows == null and (.kernel_list | all(.estimated_total_ns == null))'
+
+# Options that make no sense are refused before anything starts.
+refused() {
+    ! "$bin/gpurt-record" -q -o none.gplog "${@:2}" -- "$app" without 2>err || fail "${*:2} is taken"
+    has "$1" err
+    [ ! -e none.gplog ] || fail "${*:2} leaves a file"
+}
+refused "--budget: '0' is not from 0.1 to 50 percent" --budget 0
+refused "--budget: '2%' is not from 0.1 to 50 percent" --budget 2%
+refused '--budget chooses what is recorded: leave out --cupti' --budget 2 --cupti full
