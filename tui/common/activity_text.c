@@ -180,6 +180,7 @@ static void plain_kernels(FILE *out, const gpurt_model_activity_t *a, uint32_t m
     uint16_t order[GPUROWS_MOST];
     uint32_t count = gpurows_order(a, GPUROWS_KERNELS, 0, order);
     uint64_t whole = gpurows_whole_ns(a, GPUROWS_KERNELS);
+    const activity_sum_t sum = activity_sum(a);
 
     if (count) {
         times_plain_head(out);
@@ -190,7 +191,7 @@ static void plain_kernels(FILE *out, const gpurt_model_activity_t *a, uint32_t m
     if (count && whole == 0 && a->warp_samples)
         fprintf(out, "  ~ shares of %" PRIu64 " samples of warps, true to %.2g points\n",
                 a->warp_samples, activity_about(a->warp_samples));
-    windows_plain_error(out, a, whole);
+    windows_plain_error(out, a, sum.count - sum.untimed, whole);
     times_plain_rest(out, count, most, gpurows_others(a, GPUROWS_KERNELS));
 }
 

@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "windows_text.h"
 
-#include "activity_text.h"
-#include "times_text.h"
-
 #include <inttypes.h>
-#include <math.h>
 
 enum {
     SMALL = 100 /* kernels below one part in so many of the time are not looked at */
@@ -20,7 +16,6 @@ static double percent(uint32_t parts)
 bool windows_line(const gpurt_model_activity_t *a, char line[WINDOWS_LINE])
 {
     const gpurt_model_windows_t *w = &a->windows;
-    char turn[24];
 
     if (w->rows == 0)
         return false;
@@ -32,10 +27,10 @@ bool windows_line(const gpurt_model_activity_t *a, char line[WINDOWS_LINE])
         return true;
     }
     snprintf(line, WINDOWS_LINE,
-             "%" PRIu32 " ms of records in each %s, %s now; that and counting take ~%.1f%% "
+             "%" PRIu32
+             " ms of records in each %.2f s, %s now; that and counting take ~%.1f%% "
              "of the time, budget %.1f%%",
-             w->window_ms,
-             activity_time(((uint64_t)w->window_ms + w->pause_ms) * 1000000, turn),
+             w->window_ms, ((double)w->window_ms + w->pause_ms) / 1000,
              w->on ? "on" : "off", percent(w->cost), percent(w->budget));
     return true;
 }
@@ -55,7 +50,8 @@ static double worst_error(const gpurt_model_activity_t *a, uint64_t whole)
 
     for (uint32_t i = 0; i < GPURT_MODEL_KERNEL_ROWS; i++) {
         const gpurt_model_times_t *t = &a->kernels[i].times;
-        double error = t->about_ns ? times_percent(t->about_error_ns, t->about_ns) : -1;
+        double error =
+            t->about_ns ? 100 * (double)t->about_error_ns / (double)t->about_ns : -1;
 
         if (t->about_ns >= whole / SMALL && error > worst)
             worst = error;
@@ -63,16 +59,16 @@ static double worst_error(const gpurt_model_activity_t *a, uint64_t whole)
     return worst;
 }
 
-void windows_plain_error(FILE *out, const gpurt_model_activity_t *a, uint64_t whole)
+void windows_plain_error(FILE *out, const gpurt_model_activity_t *a, uint64_t timed,
+                         uint64_t whole)
 {
     const double error = worst_error(a, whole);
-    const activity_sum_t sum = activity_sum(a);
 
     if (error >= 0)
         fprintf(out,
                 "  ~ by the %" PRIu64 " launches with records; totals of kernels with 1%% "
                 "and more are true to %.2g%%\n",
-                sum.count - sum.untimed, error);
+                timed, error);
 }
 
 void windows_json(gpurt_json_t *j, const gpurt_model_activity_t *a)

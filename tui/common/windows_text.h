@@ -17,8 +17,10 @@ bool windows_line(const gpurt_model_activity_t *a, char line[WINDOWS_LINE]);
 
 /* The same as a line of the sums. */
 void windows_plain(FILE *out, const gpurt_model_activity_t *a);
-/* Below the table of kernels; nothing where nothing is estimated. */
-void windows_plain_error(FILE *out, const gpurt_model_activity_t *a, uint64_t whole);
+/* Below the table of kernels, of which `timed` launches have times, and all together take `whole`;
+ * nothing where nothing is estimated. */
+void windows_plain_error(FILE *out, const gpurt_model_activity_t *a, uint64_t timed,
+                         uint64_t whole);
 /* "windows": an object, or null. */
 void windows_json(gpurt_json_t *j, const gpurt_model_activity_t *a);
 
