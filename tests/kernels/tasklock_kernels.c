@@ -136,7 +136,8 @@ GPURT_TASK(keeps, t, run)
     if (t->state == 0 && !tasklock_has(t, run))
         return;
     gpurt_syncwarp(GPURT_FULL_MASK); /* all have read it */
-    t->state = 1;
+    if (gpurt_lane() == 0)
+        t->state = 1;
     if (gpurt_any(GPURT_FULL_MASK, !gpurt_load_relaxed_sys_u32(gate)))
         gpurt_task_await(run);
 }

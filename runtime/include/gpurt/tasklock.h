@@ -54,7 +54,7 @@
 typedef struct gpurt_tasklock {
     uint64_t xholder; /* the task; 0: none. Written by: tasks that take it */
     uint32_t how;     /* the most urgent priority of those */
-    uint32_t was;     /* the holder's level before; written by: the holder */
+    uint32_t xwas;    /* the holder's level before; written by: the holder */
     uint64_t xwaits;  /* looks that found it held; written by: any task */
     uint32_t xdied;   /* was held by a task that had ended; written by: who took it then */
 } gpurt_tasklock_t;
@@ -63,7 +63,7 @@ GPURT_DEV void gpurt_tasklock_init(gpurt_tasklock_t *l, uint32_t how)
 {
     l->xholder = l->xwaits = 0;
     l->how = how;
-    l->was = l->xdied = 0;
+    l->xwas = l->xdied = 0;
 }
 
 /* One lane. */
@@ -106,8 +106,8 @@ GPURT_DEVN gpurt_status_t gpurt_tasklock_take(gpurt_task_run_t *run, gpurt_taskl
     st = gpurt_shfl_i32(GPURT_FULL_MASK, st, 0);
     if (st != GPURT_OK && st != GPURT_E_OWNER_DIED)
         return st;
-    if (gpurt_lane() == 0)
-        l->was = gpurt_body_level(run->key);
+    if (gpurt_lane() == 0) /* relaxed: its own; the host may look */
+        gpurt_store_relaxed_dev_u32(&l->xwas, gpurt_body_level(run->key));
     gpurt_syncwarp(GPURT_FULL_MASK); /* what lane 0 acquired, the others see */
     gpurt_tasklock_level(run, gpurt_task_level(l->how));
     return st;
@@ -122,7 +122,7 @@ GPURT_DEVN gpurt_status_t gpurt_tasklock_give(gpurt_task_run_t *run, gpurt_taskl
     gpurt_syncwarp(GPURT_FULL_MASK); /* what the others wrote, lane 0 releases */
     if (gpurt_lane() == 0) {
         held = gpurt_load_relaxed_dev_u64(&l->xholder) == run->task; /* relaxed: its own */
-        level = held ? l->was : 0;
+        level = held ? gpurt_load_relaxed_dev_u32(&l->xwas) : 0;     /* relaxed: likewise */
     }
     held = gpurt_shfl_u32(GPURT_FULL_MASK, held, 0);
     if (!held)
