@@ -319,6 +319,7 @@ void gaps_off(gaps_t *g, uint64_t start, uint64_t end)
         OLD = GAPS_OFFS / 2
     };
 
+    g->off = 0;
     if (end <= start)
         return;
     if (g->off_count && start <= g->offs[g->off_count - 1].end) {
@@ -334,6 +335,11 @@ void gaps_off(gaps_t *g, uint64_t start, uint64_t end)
         g->off_count -= OLD;
     }
     g->offs[g->off_count++] = (gaps_span_t){start, end};
+}
+
+void gaps_off_begins(gaps_t *g, uint64_t time_ns)
+{
+    g->off = time_ns;
 }
 
 void gaps_begin(gaps_t *g, uint64_t time_ns)

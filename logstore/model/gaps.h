@@ -58,6 +58,7 @@ typedef struct gaps {
     uint64_t latest; /* end of anything known */
     uint64_t seen;   /* somebody watched until here, or longer */
     uint64_t told;   /* records */
+    uint64_t off;    /* since then nothing is recorded; 0: something is */
     uint32_t count, copy_count, wait_count, off_count;
     gap_t list[GAPS_MOST];           /* disjoint, by time; none behind `until` */
     gaps_span_t copies[GAPS_COPIES]; /* disjoint, by time: the last ones */
@@ -100,6 +101,9 @@ static inline void gaps_watched(gaps_t *g, uint64_t time_ns)
 
 /* [start, end), which does not begin before those that were told: nothing was recorded. */
 void gaps_off(gaps_t *g, uint64_t start, uint64_t end);
+
+/* From now on nothing is. */
+void gaps_off_begins(gaps_t *g, uint64_t time_ns);
 
 /* Another process begins to watch. What lies between that and the last word of those before was
  * watched by nobody, where it is longer than the pause between two words of one that lives. */

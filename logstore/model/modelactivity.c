@@ -132,7 +132,7 @@ static void window_put(model_activity_t *a, const gpurt_row_t *row,
                                          .cost = window->cost,
                                          .counting = window->counting,
                                          .slowdown = window->slowdown};
-    model_busy_off(a, row->program, less(row->time_ns, off), row->time_ns);
+    model_busy_off(a, row->program, less(row->time_ns, off), row->time_ns, window->on);
 }
 
 static void put_host(model_activity_t *a, const gpurt_row_t *row, const void *words)

@@ -156,13 +156,17 @@ void model_busy_watched(model_activity_t *a, model_device_t *d, uint64_t time_ns
         gaps_watched(&a->busy.gpus[d->account - 1], time_ns);
 }
 
-void model_busy_off(model_activity_t *a, uint32_t program, uint64_t start, uint64_t end)
+void model_busy_off(model_activity_t *a, uint32_t program, uint64_t start, uint64_t end,
+                    bool on)
 {
     for (uint32_t i = 0; i < a->devices.count; i++) {
         const model_device_t *d = &a->devices.list[i];
 
-        if (d->program == program && d->account)
-            gaps_off(&a->busy.gpus[d->account - 1], start, end);
+        if (d->program != program || !d->account)
+            continue;
+        gaps_off(&a->busy.gpus[d->account - 1], start, end);
+        if (!on)
+            gaps_off_begins(&a->busy.gpus[d->account - 1], end);
     }
 }
 
@@ -227,12 +231,25 @@ static void account_view(const gaps_t *g, gpurt_model_gpu_t *to)
     }
 }
 
+static void offs_view(const gaps_t *g, gpurt_timeline_off_t to[GPURT_TIMELINE_OFFS])
+{
+    uint32_t first =
+        g->off_count < GPURT_TIMELINE_OFFS ? 0 : g->off_count + 1 - GPURT_TIMELINE_OFFS;
+    uint32_t count = 0;
+
+    for (uint32_t i = first; i < g->off_count; i++)
+        to[count++] = (gpurt_timeline_off_t){g->offs[i].start, g->offs[i].end};
+    if (g->off)
+        to[count] = (gpurt_timeline_off_t){g->off, UINT64_MAX};
+}
+
 void model_busy_view(const model_activity_t *a, const model_places_t *p,
                      gpurt_model_activity_t *v, gpurt_timeline_t *timeline)
 {
     uint32_t shown = 0; /* accounts, as bits */
 
     memset(timeline->busy, 0, sizeof timeline->busy);
+    memset(timeline->offs, 0, sizeof timeline->offs);
     for (uint32_t i = 0; i < a->devices.count; i++) {
         uint32_t account = a->devices.list[i].account, place = p->of[i];
 
@@ -245,5 +262,6 @@ void model_busy_view(const model_activity_t *a, const model_places_t *p,
         }
         account_view(&a->busy.gpus[account - 1], &v->gpus[place]);
         seconds_view(&a->busy.gpus[account - 1], timeline->busy[place]);
+        offs_view(&a->busy.gpus[account - 1], timeline->offs[place]);
     }
 }

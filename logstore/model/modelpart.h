@@ -355,8 +355,9 @@ static inline gaps_t *model_busy_of(model_activity_t *a, uint32_t program, uint3
 void model_busy_span(model_activity_t *a, const gpurt_span_t *s);
 /* Figures of a device: who tells them watches it. */
 void model_busy_watched(model_activity_t *a, model_device_t *d, uint64_t time_ns);
-/* Nothing of a process was recorded. */
-void model_busy_off(model_activity_t *a, uint32_t program, uint64_t start, uint64_t end);
+/* Nothing of a process was recorded; on: from `end` on something is. */
+void model_busy_off(model_activity_t *a, uint32_t program, uint64_t start, uint64_t end,
+                    bool on);
 /* A process tells of a device for the first time. */
 void model_busy_begin(model_activity_t *a, model_device_t *d, uint64_t time_ns);
 void model_busy_view(const model_activity_t *a, const model_places_t *p,

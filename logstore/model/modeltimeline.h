@@ -16,6 +16,7 @@ enum {
     GPURT_TIMELINE_BINS = 512, /* of each width: half a second, 8 s, 131 s */
     GPURT_TIMELINE_BUSY = 64,  /* seconds of a GPU, the last one first */
     GPURT_TIMELINE_GPUS = 8,
+    GPURT_TIMELINE_OFFS = 32, /* times without records of a GPU, the last ones */
     GPURT_TIMELINE_PARTS = 250,
     GPURT_TIMELINE_RINGS = 16,  /* devices that have any: those of each process anew */
     GPURT_TIMELINE_TENTHS = 128 /* of a second, of samples */
@@ -89,6 +90,11 @@ typedef struct gpurt_timeline_busy {
     uint8_t kernels, copying, waiting, launching, idle, reserved[3];
 } gpurt_timeline_busy_t;
 
+/* Nothing was recorded; end UINT64_MAX: nothing is. */
+typedef struct gpurt_timeline_off {
+    uint64_t start_ns, end_ns;
+} gpurt_timeline_off_t;
+
 /* Samples of a tenth of a second, by the number of the tenth. */
 typedef struct gpurt_timeline_tenth {
     uint64_t number;
@@ -103,6 +109,8 @@ typedef struct gpurt_timeline {
     gpurt_timeline_bins_t bins[GPURT_TIMELINE_ZOOMS];
     uint64_t ring_gpu[GPURT_TIMELINE_RINGS]; /* of a view: which of its GPUs it tells of */
     gpurt_timeline_busy_t busy[GPURT_TIMELINE_GPUS][GPURT_TIMELINE_BUSY]; /* of a view */
+    gpurt_timeline_off_t offs[GPURT_TIMELINE_GPUS]
+                             [GPURT_TIMELINE_OFFS]; /* likewise; the last ones */
     gpurt_timeline_tenth_t samples[GPURT_TIMELINE_RINGS][GPURT_TIMELINE_TENTHS];
 } gpurt_timeline_t;
 

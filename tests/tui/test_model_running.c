@@ -298,6 +298,7 @@ static void check_windows(void)
                                             .cost = 19000,
                                             .counting = 4000,
                                             .slowdown = 150000};
+    const gpurt_activity_window_t opens = {.off = gpurt_pair(5 * SECOND / 2), .on = 1};
     const gpurt_model_times_t *even, *odd;
     uint16_t order[GPUROWS_MOST];
     double spread;
@@ -321,12 +322,18 @@ static void check_windows(void)
     CHECK_EQ(a->counted, 9900 + 300);
     spread = (double)odd->about_error_ns / (2 * 10000 * 500.0 / 10); /* of a mean of 100 */
     CHECK_MSG(spread > 0.9 && spread < 1.1, "%g", spread);
+    CHECK_EQ(view->timeline.offs[0][0].start_ns, T0 + SECOND / 2);
+    CHECK_EQ(view->timeline.offs[0][0].end_ns, UINT64_MAX);
     draw_at(VIEW_GPU, 2 * SECOND);
     CHECK(seen("windows: 200 ms of records in each 2.00 s, off now; that and counting take "
                "~1.9% of "
                "the time, budget 2.0%"));
     CHECK(seen("GPU  10400 kernels, ~16.20 ms, 10200 without times"));
     CHECK(seen("~92.6%") && seen("~15.00 ms"));
+    put(GPURT_KIND_WINDOW, T0 + 3 * SECOND, &opens, sizeof opens);
+    gpurt_model_view(model, T0 + 3 * SECOND, GPURT_MODEL_REPLAY, view);
+    CHECK_EQ(view->timeline.offs[0][0].end_ns, T0 + 3 * SECOND);
+    CHECK_EQ(view->timeline.offs[0][1].end_ns, 0);
 }
 
 /* What a kernel has left of a second in which another runs by now. */

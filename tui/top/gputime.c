@@ -213,7 +213,8 @@ static void columns_fill(const frame_t *f, which_t w, column_t *columns)
 typedef enum reason {
     REASON_NONE,
     REASON_WAIT,
-    REASON_LAUNCH
+    REASON_LAUNCH,
+    REASON_OFF /* nobody knows whether anything ran */
 } reason_t;
 
 /* The processes that ran something on a GPU: waits of others do not hold it up. */
@@ -260,9 +261,22 @@ static reason_t gap_reason(const frame_t *f, int gpu, uint64_t at)
                : REASON_NONE;
 }
 
+static bool is_off(const frame_t *f, int gpu, uint64_t at)
+{
+    for (uint32_t i = 0; i < GPURT_TIMELINE_OFFS; i++) {
+        const gpurt_timeline_off_t *off = &f->t->offs[gpu][i];
+
+        if (off->start_ns && at >= off->start_ns && at < off->end_ns)
+            return true;
+    }
+    return false;
+}
+
 /* The larger part of a stretch that only its sums are known of. */
 static reason_t busy_reason(const gpurt_timeline_busy_t *b)
 {
+    if (b->kernels + b->copying + b->waiting + b->launching + b->idle == 0)
+        return REASON_OFF;
     if (b->waiting >= b->launching)
         return b->waiting > b->idle ? REASON_WAIT : REASON_NONE;
     return b->launching > b->idle ? REASON_LAUNCH : REASON_NONE;
@@ -326,9 +340,15 @@ static void gpu_draw(const picture_t *p, const frame_t *f, canvas_t *c, rect_t a
         uint64_t start = column_start(f, i), end = column_start(f, i + 1);
         reason_t reason = REASON_NONE;
 
-        if (columns[i].kernels == 0 && columns[i].copies == 0)
+        if (columns[i].kernels || columns[i].copies)
+            ;
+        else if (is_off(f, gpu, start + (end - start) / 2))
+            reason = REASON_OFF;
+        else
             reason = f->spans ? gap_reason(f, gpu, start + (end - start) / 2)
                               : stretch_reason(f, gpu, start + (end - start) / 2);
+        if (reason == REASON_OFF) /* blank */
+            continue;
         if (reason == REASON_NONE)
             column_draw(c, area, row, f->label + i, &columns[i], end - start, STYLE_GOOD);
         else
