@@ -91,7 +91,7 @@ static bool has_kernels(const char *kinds)
 {
     return strstr(kinds, "kernels") || strstr(kinds, "default") || strstr(kinds, "live") ||
            strstr(kinds, "counted") || strstr(kinds, "sampled") ||
-           strcmp(kinds, "all") == 0;
+           strstr(kinds, "budget") || strcmp(kinds, "all") == 0;
 }
 
 /* kinds: for GPURT_CUPTI. */
@@ -276,6 +276,7 @@ static void words_case(const bench_t *b)
                                         "counted",
                                         "counted,running",
                                         "sampled",
+                                        "budget",
                                         "default,running",
                                         "default,lines"};
     enum {
