@@ -78,13 +78,22 @@ static bool window_open(void)
     return windows.on;
 }
 
-static void window_close(void)
+/* Returns: false: records stay on. */
+static bool window_close(void)
 {
+    CUptiResult result = CUPTI_SUCCESS;
+
     call_begins(true);
-    for (uint32_t i = KINDS; i-- > 0;)
-        windows.api->cuptiActivityDisable(kinds[i]);
+    for (uint32_t i = KINDS; i-- > 0 && result == CUPTI_SUCCESS;)
+        result = windows.api->cuptiActivityDisable(kinds[i]);
     call_begins(false);
-    windows.on = false;
+    windows.on = result != CUPTI_SUCCESS;
+    if (windows.on)
+        trouble_say(TROUBLE_PART,
+                    "records stay on, whatever they cost: CUPTI does not turn them off: it "
+                    "says %s",
+                    cupti_api_text(windows.api, result));
+    return !windows.on;
 }
 
 /* ---- the log --------------------------------------------------------------------------- */
@@ -178,22 +187,25 @@ static bool pause_take(windows_slice_t *first, windows_slice_t *last)
 }
 
 /* One window, and the pause behind it. before: the slice in front; becomes that of the next window.
- * Returns: false: it is told to stop, or CUPTI refuses the next one. */
+ * Of the first window, in which a program starts, nothing is learnt.
+ * Returns: false: it is told to stop, or CUPTI does not open or close any more. */
 static bool turn(windows_slice_t *before)
 {
-    windows_slice_t window = {0}, behind = {0}, beside;
+    const bool first = before->ns == 0;
+    windows_slice_t window = {0}, behind = {0}, beside = *before;
 
     if (!slice_take(&window, WINDOWS_MS))
         return false;
-    plan_look(before->ns ? before : &window);
-    window_close();
+    plan_look(first ? &window : before);
+    if (!window_close())
+        return false;
     window_tell(true);
-    beside = *before;
     if (!pause_take(&behind, before))
         return false;
     beside.ns += behind.ns;
     beside.launches += behind.launches;
-    windows_plan_learn(&windows.plan, &window, &beside);
+    if (!first)
+        windows_plan_learn(&windows.plan, &window, &beside);
     plan_look(&beside);
     if (!window_open())
         return false;

@@ -208,6 +208,8 @@ CUptiResult cuptiActivityDisable(CUpti_ActivityKind kind)
 {
     if (mode_is("stands") && kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)
         pause();
+    if (mode_is("stays"))
+        return CUPTI_ERROR_NOT_COMPATIBLE;
     pthread_mutex_lock(&fake.lock);
     fake.kinds &= ~(1ull << kind);
     pthread_mutex_unlock(&fake.lock);

@@ -63,6 +63,9 @@ run --cupti windows -- running-windows 300
 has 'WARN .*no windows of records: their cost is seen by launches that are counted' text
 FAKE_CUPTI=stands run --budget 5 -- running-windows 5000
 has 'collector: .*windows of records stand still: CUPTI has not come back' text
+FAKE_CUPTI=stays run --budget 5 -- running-windows 700
+has 'WARN .*records stay on, whatever they cost: CUPTI does not turn them off' text
+holds '.kernels > 0 and .untimed == 0'
 
 # Where all kernels have records, those that were counted count once.
 run --cupti kernels,counted -- running-windows 500
