@@ -33,7 +33,7 @@ holds '.kernel_list | all(.untimed > 0 and .untimed < .count and .mean_ns == 100
     .estimated_total_ns == 1000 * .count and .total_ns == 1000 * (.count - .untimed))'
 holds '.kernel_ns == ([.kernel_list[].estimated_total_ns] | add) and ([.kernel_list[].share_percent] | add) > 99.9'
 holds '.windows | .budget_percent == 5 and .window_ms == 200 and .pause_ms >= 200 and .cost_percent < 5.1 and
-    .slowdown_percent > 10 and .counting_percent > 0 and .off_ns > 1000000000'
+    .slowdown_percent > 0 and .off_ns > 150000000'
 holds '.windows.off_ns as $off | (.gpus | map(select(.ns > 0)) | length == 1 and all(.ns + $off < 3700000000 and .kernels_ns > 0))'
 has '^kernels    [0-9]* of 2 names, ~[0-9.]* ms on GPUs, [1-9][0-9]* without times$' sums
 has '^windows    200 ms of records in each [0-9.]* m*s, o[nf]*f* now; that and counting take ~[0-9.]*% of the time, budget 5.0%$' sums
@@ -45,10 +45,10 @@ has '~[0-9.]*% .*oftenx(int)' top
 lacks 'WARN .*windows' text
 
 # Where to count launches costs more than that, none opens behind the first one, and it is told.
-run --budget 1 -- running-busy 1500000
+run --budget 0.1 -- running-busy 700000
 has 'WARN .*no windows of records for now: to count launches costs the program more than the budget' text
-has '^windows    none now: to count launches takes ~[0-9.]*% of the time, and the budget is 1.0%$' sums
-holds '.windows | .window_ms == 0 and .pause_ms == 0 and .cost_percent == .counting_percent and .cost_percent > 1'
+has '^windows    none now: to count launches takes ~[0-9.]*% of the time, and the budget is 0\.1%$' sums
+holds '.windows | .window_ms == 0 and .pause_ms == 0 and .cost_percent == .counting_percent and .cost_percent > 0.1'
 
 # The environment says so, too; a budget that is none is the usual one.
 GPURT_CUPTI_BUDGET=two run --cupti budget -- running-windows 1000
@@ -63,7 +63,7 @@ run --cupti windows -- running-windows 300
 has 'WARN .*no windows of records: their cost is seen by launches that are counted' text
 FAKE_CUPTI=stands run --budget 5 -- running-windows 5000
 has 'collector: .*windows of records stand still: CUPTI has not come back' text
-FAKE_CUPTI=stays run --budget 5 -- running-windows 700
+FAKE_CUPTI=stays run --budget 5 -- running-windows 1200
 has 'WARN .*records stay on, whatever they cost: CUPTI does not turn them off' text
 holds '.kernels > 0 and .untimed == 0'
 
