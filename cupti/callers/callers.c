@@ -32,9 +32,9 @@ typedef struct way {
 static struct {
     pylayout_found_t python; /* fixed before `xready` is 1 */
     uint32_t xready;         /* written by: begin, the looker (look) */
-    bool begun,
-        found; /* found: or it is known that none is read; who begins, then the looker */
-    uint32_t xfull;       /* written by: any thread */
+    uint32_t xbegun;         /* written by: begin, behind all that it writes */
+    bool found;     /* or it is known that none is read; who begins, then the looker */
+    uint32_t xfull; /* written by: any thread */
     pthread_mutex_t lock; /* guards what is below; never held while anything else is */
     uint32_t count, late, text_bytes;
     uint16_t slots[SLOTS]; /* numbers; 0: free */
@@ -82,15 +82,18 @@ static void python_find(void)
 
 void callers_begin(const cupti_api_t *api)
 {
-    if (callers.begun)
+    if (gpurt_load_relaxed_dev_u32(&callers.xbegun)) /* relaxed: one thread begins */
         return;
-    callers.begun = true;
     nativecalls_begin(api);
     python_find();
+    gpurt_store_release_dev_u32(&callers.xbegun, 1); /* PYS2.rel */
 }
 
+/* The looker may come while CUPTI is still being loaded. */
 void callers_look(void)
 {
+    if (!gpurt_load_acquire_dev_u32(&callers.xbegun)) /* PYS2.acq */
+        return;
     if (!callers.found)
         python_find();
     /* relaxed: a hint */

@@ -76,6 +76,8 @@ CUptiResult cuptiSubscribe(CUpti_SubscriberHandle *subscriber, CUpti_CallbackFun
                            void *data)
 {
     (void)data;
+    if (mode_is("late"))
+        usleep(700000);
     fake.told = callback;
     memset(subscriber, 0, sizeof *subscriber);
     return mode_is("clash") ? CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED

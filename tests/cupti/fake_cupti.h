@@ -3,7 +3,7 @@
  * these by which a test makes things happen. FAKE_CUPTI in the environment: "clash" (somebody
  * else subscribed), "old" (another version), "refuse" (no records of overhead), "hang" (a
  * flush never comes back), "slow" (the first one takes five seconds), "nameless" (CUPTI knows no names of subscribers), "unmanaged" (no counters of unified memory), "half" (but one of them), "early" (they are refused
- * until the driver is there, and then until it is ready), "never" (it is not ready to the end), "begun" (it is too late to ask for graphs of kernels), "stands" (to turn off kernels' records never comes back), "stays" (it is refused). Threads may use it at once. */
+ * until the driver is there, and then until it is ready), "never" (it is not ready to the end), "begun" (it is too late to ask for graphs of kernels), "stands" (to turn off kernels' records never comes back), "stays" (it is refused), "late" (it takes long to be had). Threads may use it at once. */
 #ifndef GPURT_TESTS_FAKE_CUPTI_H
 #define GPURT_TESTS_FAKE_CUPTI_H
 
