@@ -293,6 +293,8 @@ GPURT_TASK(spends, t, run)
         gpurt_pause();
         goes_on = gpurt_shfl_u32(GPURT_FULL_MASK, gpurt_globaltimer() - begin < t->ns, 0);
     }
+    if (t->panics && gpurt_lane() == 0)
+        GPURT_PANIC("all of it is spent");
     gpurt_task_result(run, due);
 }
 

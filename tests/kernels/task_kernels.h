@@ -92,11 +92,12 @@ struct task_patient_args {
     uint32_t spawns, until, yields, state, how;
 };
 
-/* A body of so many nanoseconds at least. asks: until its run is due to end, or that long. */
+/* A body of so many nanoseconds at least. asks: until its run is due to end, or that long. panics: it
+ * does, behind that. */
 struct task_spends_args {
     task_board_t *board;
     uint64_t ns;
-    uint32_t asks;
+    uint32_t asks, panics;
 };
 
 /* mark: checks what it waits for. gated: the same, once the gate is open. fan: spawns marks. graph:

@@ -149,6 +149,30 @@ static void a_share_is_kept(void)
     executor_end(x);
 }
 
+/* A body that panics is charged, too, and the next of its group waits for that. */
+static void a_panic_is_charged(void)
+{
+    struct task_spends_args a = {.ns = 30 * MS, .panics = 1};
+    gpurt_executor_t x = groups_open(2, 1, 1);
+    gpurt_submitted_t panicking, held;
+    uint64_t begin;
+
+    board_make(1);
+    a.board = board;
+    must(gpurt_executor_quota(rt, x, 1, 50, 1, &err)); /* of two warps: of one */
+    must(
+        gpurt_executor_submit(rt, x, spends, &a, 1, GPURT_TASK_GROUP(1), &panicking, &err));
+    begin = gpurt_steady_ns();
+    CHECK_EQ(wait_of(x, panicking, NULL), GPURT_E_PANIC);
+    held = submit_mark(x, 0, GPURT_TASK_GROUP(1));
+    CHECK_EQ(wait_of(x, held, NULL), GPURT_OK);
+    CHECK_MSG(gpurt_steady_ns() - begin >= 60 * MS, "after %.1f ms",
+              (double)(gpurt_steady_ns() - begin) / MS);
+    CHECK(status_of(x).groups[0].used_ns >= 30 * MS);
+    CHECK_EQ(gpurt_executor_close(rt, x, NULL, &err), GPURT_E_PANIC);
+    board_free();
+}
+
 static void what_is_refused(void)
 {
     const gpurt_executor_options_t many = {.groups = GPURT_TASK_GROUPS + 1};
@@ -176,6 +200,7 @@ int main(void)
     a_quota_ends();
     a_long_body_hears_of_it();
     a_share_is_kept();
+    a_panic_is_charged();
     what_is_refused();
     must(gpurt_close(rt, &err));
     return 0;

@@ -8,6 +8,7 @@
 #include <gpurt/defer.h>
 
 #include <gpurt/impl/taskbatch.h>
+#include <gpurt/impl/taskgroup.h>
 
 /* One lane: a task of a warp that is gone, of which `begun` bodies had begun. They run in order, and what
  * is plain to end is not noted: of those that are PENDING the last ran, those before it had ended. */
@@ -47,11 +48,15 @@ GPURT_DEVN void gpurt_worker_gone(uint64_t at)
     uint32_t count = gpurt_load_relaxed_dev_u32(&warp->xcount), me = 1u << gpurt_lane();
     uint32_t begun = gpurt_warp_begun(gpurt_load_relaxed_dev_u64(&warp->xat));
     uint32_t next = gpurt_load_relaxed_dev_u32(&warp->xnext);
+    uint32_t group = gpurt_load_relaxed_dev_u32(&warp->xgroup);
     gpurt_task_run_t run;
 
     __builtin_memset(&run, 0, sizeof run);
     run.map = warp->map;
     run.block = warp->block;
+    if (group) /* relaxed: as above */
+        gpurt_group_charge(run.map, group,
+                           gpurt_globaltimer() - gpurt_load_relaxed_dev_u64(&warp->xowes));
     /* Others of the block may fill it once more, and empty it then. */
     gpurt_hall_empty(&run, warp->hall);
     if (gpurt_load_relaxed_dev_u32(&warp->xlooks)) /* relaxed: this warp's own */

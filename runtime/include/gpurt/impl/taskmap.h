@@ -156,6 +156,9 @@ typedef struct GPURT_ALIGN(64) gpurt_executor_warp {
     uint32_t xcount; /* of its batch; written by: its leader */
     uint32_t xnext;  /* GPURT_TASK_NONE: none; written by: its leader */
     uint32_t xlooks; /* 1: it is counted in xhungry; written by: its leader */
+    uint32_t
+        xgroup; /* of the body that runs, 0: none; written by: its leader, as the next */
+    uint64_t xowes; /* globaltimer: its group is to be charged since then */
     gpurt_task_held_t held[GPURT_TASK_BATCH];
 } gpurt_executor_warp_t;
 

@@ -100,6 +100,15 @@ GPURT_DEV void gpurt_worker_group_tell(gpurt_worker_t *w)
     w->group_ns = 0;
 }
 
+/* The leader: time of its group passes. Noted for who cleans up, if the body does not come to its end.
+ * relaxed: the same warp reads it */
+GPURT_DEV void gpurt_worker_group_on(gpurt_worker_t *w)
+{
+    w->group_began = gpurt_globaltimer();
+    gpurt_store_relaxed_dev_u64(&w->warp->xowes, w->group_began - w->group_ns);
+    gpurt_store_relaxed_dev_u32(&w->warp->xgroup, w->group);
+}
+
 /* The leader: a body of a group begins. */
 GPURT_DEV void gpurt_worker_group_begin(gpurt_worker_t *w)
 {
@@ -108,13 +117,14 @@ GPURT_DEV void gpurt_worker_group_begin(gpurt_worker_t *w)
     if (group != w->group)
         gpurt_worker_group_tell(w);
     w->group = group;
-    w->group_began = gpurt_globaltimer();
+    gpurt_worker_group_on(w);
 }
 
 /* The leader: it has ended. */
 GPURT_DEV void gpurt_worker_group_end(gpurt_worker_t *w)
 {
     w->group_ns += gpurt_globaltimer() - w->group_began;
+    gpurt_store_relaxed_dev_u32(&w->warp->xgroup, 0); /* relaxed: as where it is set */
 }
 
 /* The leader, within a body: whether its group has had its share. */
@@ -124,7 +134,7 @@ GPURT_DEV bool gpurt_worker_group_over(gpurt_worker_t *w)
         return false;
     gpurt_worker_group_end(w);
     gpurt_worker_group_tell(w);
-    w->group_began = gpurt_globaltimer();
+    gpurt_worker_group_on(w);
     return gpurt_group_waits(w->run.map, w->group, w->group_began) != 0;
 }
 
