@@ -26,9 +26,10 @@
 static struct {
     const cupti_api_t *api;
     CUpti_SubscriberHandle subscriber;
-    bool counters;                 /* of GPUs are sampled */
-    bool graphs;                   /* each launch of one has a record */
-    bool lines;                    /* are asked for */
+    bool counters; /* of GPUs are sampled */
+    bool graphs;   /* each launch of one has a record */
+    bool lines;    /* are asked for */
+    bool whole;    /* records are, all the time, that windows would turn off */
     char holder[TROUBLE_TEXT / 2]; /* a library whose CUPTI is; empty: nobody's */
 } subscription;
 
@@ -98,7 +99,7 @@ static void lines_ask(bool asked)
 static void windows_ask(void)
 {
     kind_enable(&(wanted_row_t){"graphs", CUPTI_ACTIVITY_KIND_GRAPH_TRACE});
-    windows_want(subscription.api, subscription.lines);
+    windows_want(subscription.api, subscription.lines, subscription.whole);
 }
 
 /* Returns: whether it is asked for in its own way, and was. */
@@ -161,8 +162,10 @@ static bool is_lines(const wanted_row_t *row)
 
 static void kinds_enable(uint32_t wanted)
 {
-    for (uint32_t i = 0; wanted_rows[i].word; i++)
+    for (uint32_t i = 0; wanted_rows[i].word; i++) {
         subscription.lines |= (wanted >> i & 1) && is_lines(&wanted_rows[i]);
+        subscription.whole |= (wanted >> i & 1) && windows_turn(wanted_rows[i].kind);
+    }
     for (uint32_t i = 0; wanted_rows[i].word; i++)
         if (wanted >> i & 1)
             kind_enable(&wanted_rows[i]);

@@ -243,14 +243,26 @@ static uint32_t budget_read(void)
     return BUDGET;
 }
 
-void windows_want(const cupti_api_t *api, bool lines)
+bool windows_turn(CUpti_ActivityKind kind)
 {
-    if (lines || !counted_is_on()) {
-        trouble_say(TROUBLE_PART, "no windows of records: %s",
-                    lines
-                        ? "CUPTI does not take them beside lines; leave out 'lines' and "
-                          "'try-lines'"
-                        : "their cost is seen by launches that are counted; add 'counted'");
+    for (uint32_t i = 0; i < KINDS; i++)
+        if (kinds[i] == kind)
+            return true;
+    return false;
+}
+
+void windows_want(const cupti_api_t *api, bool lines, bool whole)
+{
+    const char *why =
+        lines   ? "CUPTI does not take them beside lines; leave out 'lines' and 'try-lines'"
+        : whole ? "kernels, copies, fills or waits are asked for all the time, too; leave "
+                  "out those words, or 'windows'"
+        : counted_is_on()
+            ? NULL
+            : "their cost is seen by launches that are counted; add 'counted'";
+
+    if (why) {
+        trouble_say(TROUBLE_PART, "no windows of records: %s", why);
         return;
     }
     windows.api = api;

@@ -16,9 +16,13 @@
 
 #include <stdbool.h>
 
+/* Whether windows turn such records on and off. */
+bool windows_turn(CUpti_ActivityKind kind);
+
 /* Opens the first window, which lasts until launches are seen. lines: they are asked for, too, and
- * CUPTI does not take records in windows beside them. Context: once, behind `counted`; CUDA starts. */
-void windows_want(const cupti_api_t *api, bool lines);
+ * CUPTI does not take records in windows beside them. whole: so are records that windows would turn
+ * off. Context: once, behind `counted`; CUDA starts. */
+void windows_want(const cupti_api_t *api, bool lines, bool whole);
 
 /* A call of CUPTI's has not come back for seconds. Context: any thread. */
 bool windows_stuck(void);

@@ -346,6 +346,7 @@ void gaps_begin(gaps_t *g, uint64_t time_ns)
 {
     uint64_t from = g->latest > g->seen ? g->latest : g->seen;
 
+    g->off = 0; /* that was said by another one */
     if (g->first && time_ns > from && time_ns - from > PAUSE_NS) {
         gaps_fix(g, from);
         gaps_room(g);

@@ -58,6 +58,12 @@ static double variance(const model_times_t *t, double count)
     return squares / count - mean * mean;
 }
 
+/* A file may tell as it likes. */
+static uint64_t whole_of(double ns)
+{
+    return ns < 0x1p63 ? (uint64_t)ns : UINT64_MAX;
+}
+
 /* A sample without replacement: where nearly all have times, little is uncertain. */
 void model_times_estimate(const model_times_t *from, gpurt_model_times_t *to)
 {
@@ -67,6 +73,6 @@ void model_times_estimate(const model_times_t *from, gpurt_model_times_t *to)
     if (from->untimed == 0 || some < 1)
         return;
     spread = variance(from, some) / some * (1 - some / all);
-    to->about_ns = (uint64_t)((double)from->total_ns / some * all);
-    to->about_error_ns = spread > 0 ? (uint64_t)(2 * all * sqrt(spread)) : 0;
+    to->about_ns = whole_of((double)from->total_ns / some * all);
+    to->about_error_ns = spread > 0 ? whole_of(2 * all * sqrt(spread)) : 0;
 }

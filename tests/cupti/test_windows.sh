@@ -59,6 +59,9 @@ holds '.windows.budget_percent == 2'
 FAKE_PC=1 run --cupti budget,lines -- running-windows 300
 has 'WARN .*no windows of records: CUPTI does not take them beside lines' text
 holds '.windows == null and .kernels > 0'
+run --cupti budget,kernels -- running-windows 700
+has 'WARN .*no windows of records: kernels, copies, fills or waits are asked for all the time, too' text
+holds '.windows == null and .kernels > 0 and .untimed == 0'
 run --cupti windows -- running-windows 300
 has 'WARN .*no windows of records: their cost is seen by launches that are counted' text
 FAKE_CUPTI=stands run --budget 5 -- running-windows 5000

@@ -210,6 +210,11 @@ static void check_off(void)
            1000500); /* late: began in a window, and what lies around it stays unknown */
     sums(4500, 0, 1000, 1000, 0);
 
+    gaps_off_begins(&gaps, T0 + 4 * second);
+    CHECK_EQ(gaps.off, T0 + 4 * second);
+    gaps_begin(&gaps, T0 + 5 * second); /* another process, which is recorded */
+    CHECK_EQ(gaps.off, 0);
+
     begin(); /* more such times than are kept, each between two kernels; two may overlap */
     for (uint64_t i = 0; i < 10 * GAPS_OFFS; i++) {
         kernel(i * second, i * second + 1000);
