@@ -19,6 +19,7 @@ enum {
     REPEATS = 11,
     GPU_TASKS = 1 << 20,
     CPU_TASKS = 1 << 12,
+    USEFUL_RUNS = 4, /* times as many tasks */
     SETTLE_NS = 1000000,
     SETTLE_LOOKS = 1000,
     CLOCK_CYCLES = 2000000
@@ -176,12 +177,13 @@ static void case_empty(bench_t *b, const char *name)
              rows_median(tickets, REPEATS));
 }
 
+/* So many tasks that the way there and the last ones of a run are a small part of it. */
 static void case_useful(bench_t *b, const char *name, double us)
 {
     double useful[REPEATS];
 
     for (uint32_t i = 0; i < REPEATS; i++)
-        useful[i] = tasks_run(b, b->count, us).useful;
+        useful[i] = tasks_run(b, USEFUL_RUNS * b->count, us).useful;
     rows_add("executor", name, rows_median(useful, REPEATS), "%", NULL, 0);
 }
 
@@ -255,9 +257,9 @@ static void case_urgent(bench_t *b)
     free(longs);
 }
 
-static double mads_run(bench_t *b, uint32_t asks)
+static double mads_run(bench_t *b, bench_asks_t asks)
 {
-    struct bench_mads one = {.passes = b->on_cpu ? 1000 : 200000, .asks = asks};
+    struct bench_mads one = {.passes = b->on_cpu ? 1000 : 200000, .asks = (uint32_t)asks};
     gpurt_error_t err = {0};
     uint64_t ns = 0;
     void *at;
@@ -272,17 +274,21 @@ static double mads_run(bench_t *b, uint32_t asks)
     return (double)ns / one.passes;
 }
 
-/* A pass of 16 multiply-adds that asks what is due, beside one that does not. */
+/* A pass of 16 multiply-adds that asks what is due, behind each or behind 64, beside one that does not. */
 static void case_due(bench_t *b)
 {
-    double asks[REPEATS], bare[REPEATS];
+    double asks[REPEATS], seldom[REPEATS], bare[REPEATS];
 
     for (uint32_t i = 0; i < REPEATS; i++) {
-        bare[i] = mads_run(b, 0);
-        asks[i] = mads_run(b, 1);
+        bare[i] = mads_run(b, BENCH_ASKS_NEVER);
+        asks[i] = mads_run(b, BENCH_ASKS_EACH);
+        seldom[i] = mads_run(b, BENCH_ASKS_STEPS);
     }
     rows_add("executor", "16 multiply-adds and gpurt_task_due", rows_median(asks, REPEATS),
              "ns", "16 multiply-adds", rows_median(bare, REPEATS));
+    rows_add("executor", "16 multiply-adds and gpurt_task_due behind 64",
+             rows_median(seldom, REPEATS), "ns", "16 multiply-adds",
+             rows_median(bare, REPEATS));
 }
 
 static void case_fib(bench_t *b, uint32_t n)

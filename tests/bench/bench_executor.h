@@ -8,7 +8,8 @@
 enum {
     BENCH_HOPS = 2000,
     BENCH_URGENT = 500,
-    BENCH_STEP_MADS = 16 /* multiply-adds of a pass */
+    BENCH_STEP_MADS = 16, /* multiply-adds of a pass */
+    BENCH_DUE_STEPS = 64  /* of these, behind which one may ask what is due */
 };
 
 /* `count` of `spin`, by a tree of itself. */
@@ -40,10 +41,16 @@ struct bench_fib {
     uint64_t parts[2];
     uint32_t n, again;
 };
-/* A body of `passes`, which asks what is due after each, or not. to: nanoseconds that they took. */
+typedef enum bench_asks {
+    BENCH_ASKS_NEVER,
+    BENCH_ASKS_EACH,
+    BENCH_ASKS_STEPS
+} bench_asks_t;
+/* A body of `passes`, which asks what is due behind each, behind BENCH_DUE_STEPS of them, or never. to:
+ * nanoseconds that they took. */
 struct bench_mads {
     uint64_t *to;
-    uint32_t passes, asks;
+    uint32_t passes, asks; /* asks: bench_asks_t */
 };
 /* A long body that asks every `step` cycles, and ends its run when something is due; until the urgent
  * ones are all there. */

@@ -103,9 +103,15 @@ GPURT_TASK(mads, t, run)
     uint64_t began = gpurt_globaltimer();
     float x = (float)gpurt_lane();
 
-    if (asks)
+    if (asks == BENCH_ASKS_EACH)
         for (uint32_t i = 0; i < passes && !due; i++) {
             x = mads_pass(x);
+            due = gpurt_task_due(run);
+        }
+    else if (asks == BENCH_ASKS_STEPS)
+        for (uint32_t i = 0; i < passes && !due; i += BENCH_DUE_STEPS) {
+            for (uint32_t k = 0; k < BENCH_DUE_STEPS; k++)
+                x = mads_pass(x);
             due = gpurt_task_due(run);
         }
     else

@@ -97,12 +97,14 @@ case gpurt_task_number_##name:                                                  
         uint32_t gpurt_key_;                                                   \
                                                                                \
         gpurt_worker_begin(&w, gpurt_p_);                                      \
-        while ((gpurt_key_ = gpurt_worker_next(&w)) != 0) {                    \
-            switch (gpurt_body_function(gpurt_key_)) {                         \
-                tasks(GPURT_TASK_CASE_) default : break;                       \
+        do                                                                     \
+            while ((gpurt_key_ = gpurt_worker_next(&w)) != 0) {                \
+                switch (gpurt_body_function(gpurt_key_)) {                     \
+                    tasks(GPURT_TASK_CASE_) default : break;                   \
+                }                                                              \
+                gpurt_worker_done(&w);                                         \
             }                                                                  \
-            gpurt_worker_done(&w);                                             \
-        }                                                                      \
+        while (gpurt_worker_find(&w));                                         \
     }
 
 /* ---- what bodies call ------------------------------------------------------------------ */

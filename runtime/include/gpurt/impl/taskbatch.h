@@ -15,7 +15,8 @@
 enum {
     GPURT_WORKER_FLUSH = 64, /* bodies, after which a warp adds up what it did */
     GPURT_WORKER_FLUSH_CYCLES = 1 << 20, /* in bodies, likewise */
-    GPURT_WORKER_CUT_CYCLES = 8000,      /* between two looks whether the rest is to wait */
+    GPURT_WORKER_CUT_CYCLES = 32000,     /* between two looks whether the rest is to wait */
+    GPURT_WORKER_CUT_HURRIED = 8000,     /* the same while many blocks are without work */
     GPURT_WORKER_PART_CYCLES = 100000, /* of bodies that are worth giving to who is idle */
     GPURT_WORKER_PAUSES = 4            /* between looks before that */
 };
@@ -100,14 +101,13 @@ GPURT_DEVN void gpurt_batch_hold(gpurt_worker_t *w)
     }
 }
 
-/* Nothing is asked about its batch for a while: half as long while blocks are without work, which wait
- * for what a look gives them. */
+/* Nothing is asked about its batch for a while: not for long while many blocks are without work, which
+ * wait for what a look gives them. */
 GPURT_DEV void gpurt_batch_uncut(gpurt_worker_t *w, uint64_t now)
 {
-    uint32_t hungry =
-        gpurt_load_relaxed_near_u32(&w->run.hall->xhungry); /* relaxed: a hint */
+    uint32_t less = GPURT_WORKER_CUT_CYCLES - GPURT_WORKER_CUT_HURRIED;
 
-    w->cut = hungry ? now - GPURT_WORKER_CUT_CYCLES / 2 : now;
+    w->cut = gpurt_hall_hurries(w->run.hall) ? now - less : now;
 }
 
 /* The whole warp takes up those of its lanes. */

@@ -41,6 +41,7 @@ GPURT_DEVN uint32_t gpurt_tasks_make(gpurt_task_run_t *run, bool wanted,
     uint32_t mask = GPURT_FULL_MASK, who = gpurt_ballot(mask, wanted),
              index = GPURT_TASK_NONE, made, children, ready;
     bool child = wanted && plan->how & GPURT_TASK_CHILD;
+    gpurt_task_t named = 0;
 
     if (who)
         gpurt_spares_get(run, who, &index);
@@ -57,17 +58,15 @@ GPURT_DEVN uint32_t gpurt_tasks_make(gpurt_task_run_t *run, bool wanted,
     run->parent |= children != 0;
     run->odd |= index != GPURT_TASK_NONE &&
                 gpurt_task_level(plan->how) < gpurt_body_level(run->key);
-    *task = 0;
     if (index != GPURT_TASK_NONE) {
-        gpurt_task_row_t *row = &m->tasks[index];
-        gpurt_task_t named = gpurt_task_named(m, index); /* far: under way meanwhile */
-
-        gpurt_task_fill(row, plan, child ? gpurt_task_index(run->task) + 1 : 0);
-        *task = named;
+        named = gpurt_task_named(m, index); /* far: under way until it is returned */
+        gpurt_task_fill(&m->tasks[index], plan,
+                        child ? gpurt_task_index(run->task) + 1 : 0);
     }
     ready = gpurt_ballot(mask, index != GPURT_TASK_NONE && !(plan->how & GPURT_TASK_HELD));
     gpurt_tasks_queue(run, mask, ready, index, gpurt_task_level(plan->how),
                       GPURT_POCKET_NEWEST);
+    *task = named;
     return made;
 }
 

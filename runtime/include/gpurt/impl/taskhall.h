@@ -247,14 +247,21 @@ GPURT_DEVN void gpurt_groups_bring(const gpurt_task_run_t *run, uint32_t rings)
     }
 }
 
+/* Whether so many blocks are without work that the others hurry to give. The looks that all make anyway
+ * feed a few of them: under load some warp of some block is always idle. */
+GPURT_DEV bool gpurt_hall_hurries(const gpurt_executor_hall_t *hall)
+{
+    return gpurt_load_relaxed_near_u32(&hall->xhungry) * GPURT_HALL_MANY > /* relaxed: */
+           gpurt_grid_blocks();                                            /* a hint */
+}
+
 /* Whether the device's words were not looked at for long. A look costs a warp some 2,000 cycles, and tells
- * little new while no block is without work. */
+ * little new while few blocks are without work. */
 GPURT_DEV bool gpurt_hall_is_old(const gpurt_executor_hall_t *hall)
 {
     uint32_t looked = gpurt_load_relaxed_near_u32(&hall->xlooked); /* relaxed: a time */
-    uint32_t pause = gpurt_load_relaxed_near_u32(&hall->xhungry)   /* relaxed: a hint */
-                         ? GPURT_HALL_LOOK_CYCLES
-                         : GPURT_HALL_CALM_CYCLES;
+    uint32_t pause =
+        gpurt_hall_hurries(hall) ? GPURT_HALL_LOOK_CYCLES : GPURT_HALL_CALM_CYCLES;
 
     return (uint32_t)gpurt_clock() - looked > pause;
 }
@@ -275,17 +282,26 @@ GPURT_DEV void gpurt_hall_hurry(gpurt_executor_hall_t *hall)
                                  (uint32_t)gpurt_clock() - GPURT_HALL_CALM_CYCLES - 1);
 }
 
-/* The leader of a warp: what the block keeps and has ended, to those who count. */
+/* The whole warp: what the block keeps, and bodies by kind, to those who count. */
 GPURT_DEVN void gpurt_hall_tell(const gpurt_task_run_t *run)
 {
     uint64_t kept = 0;
 
-    for (uint32_t i = 0; i < GPURT_TASK_LEVELS; i++)
-        kept |= (uint64_t)gpurt_pocket_count(&run->hall->ready[i]) << 8 * i;
-    gpurt_store_relaxed_dev_u64(&run->block->xkept,
-                                kept); /* relaxed: a number; and a hint */
-    if (gpurt_load_relaxed_near_u32(&run->hall->xended) >= GPURT_HALL_ENDED)
-        gpurt_hall_end(run->map, run->hall);
+    if (gpurt_lane() == 0) {
+        for (uint32_t i = 0; i < GPURT_TASK_LEVELS; i++)
+            kept |= (uint64_t)gpurt_pocket_count(&run->hall->ready[i]) << 8 * i;
+        gpurt_store_relaxed_dev_u64(&run->block->xkept, kept); /* relaxed: a number */
+        gpurt_store_relaxed_near_u32(&run->hall->xtold,        /* relaxed: a time */
+                                     (uint32_t)gpurt_clock());
+    }
+    gpurt_kinds_tell(run, run->hall, gpurt_lane(), GPURT_WARP_SIZE);
+}
+
+/* Whether it is long since the block told. Counts are looked at twice a second. */
+GPURT_DEV bool gpurt_hall_owes_counts(const gpurt_executor_hall_t *hall)
+{
+    return (uint32_t)gpurt_clock() - gpurt_load_relaxed_near_u32(&hall->xtold) >
+           GPURT_HALL_TELL_CYCLES; /* relaxed: a time */
 }
 
 /* The whole warp looks at the device's words for its block. */
@@ -308,11 +324,13 @@ GPURT_DEVN void gpurt_hall_look(const gpurt_task_run_t *run)
         gpurt_store_relaxed_near_u32(&hall->xlevels, levels);
         gpurt_store_relaxed_near_u32(&hall->xhungry, hungry);
         gpurt_store_relaxed_near_u32(&hall->xcommand, word);
-        gpurt_hall_tell(run);
+        if (gpurt_load_relaxed_near_u32(&hall->xended) >= GPURT_HALL_ENDED)
+            gpurt_hall_end(run->map, hall);
         if (levels && sleepers)
             gpurt_executor_wake(run->map);
     }
-    gpurt_kinds_tell(run, hall, lane, GPURT_WARP_SIZE);
+    if (gpurt_any(full, gpurt_hall_owes_counts(hall)))
+        gpurt_hall_tell(run);
     if (run->map->groups && rings)
         gpurt_groups_bring(run, rings);
     if (!levels && gpurt_shfl_u32(full, hungry, 0))

@@ -192,11 +192,10 @@ GPURT_DEV uint32_t gpurt_worker_wait(gpurt_worker_t *w)
     if (gpurt_lane() == 0)
         gpurt_worker_flush(w);
     gpurt_syncwarp(GPURT_FULL_MASK); /* its bodies, to who tells of their kind */
-    gpurt_kinds_tell(&w->run, w->run.hall, gpurt_lane(), GPURT_WARP_SIZE);
+    gpurt_hall_tell(&w->run);
     if (gpurt_lane() == 0) {
         uint64_t began = gpurt_clock();
 
-        gpurt_hall_tell(&w->run);
         gpurt_hall_end(w->run.map, w->run.hall);
         task = gpurt_worker_idle(w);
         w->waiting += gpurt_clock() - began;

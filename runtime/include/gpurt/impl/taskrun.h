@@ -32,8 +32,11 @@ enum {
 };
 
 enum {
-    GPURT_HALL_LOOK_CYCLES = 4000,   /* between two looks at the device's words */
-    GPURT_HALL_CALM_CYCLES = 16000,  /* the same while all blocks have work */
+    GPURT_HALL_LOOK_CYCLES = 4000,  /* between two looks at the device's words */
+    GPURT_HALL_CALM_CYCLES = 16000, /* the same while most blocks have work */
+    GPURT_HALL_MANY = 16, /* one of so many blocks without work: the others hurry */
+    GPURT_HALL_TELL_CYCLES =
+        1 << 18, /* between two times that a block tells what it counts */
     GPURT_HALL_AHEAD_CYCLES = 16000, /* what a block keeps while others are without work */
     GPURT_HALL_PULL_CYCLES = 1000,   /* what it takes to come to a body, or so */
     GPURT_HALL_FAIR = 8,             /* pulls, of which one asks the ring first */
@@ -55,6 +58,7 @@ typedef struct gpurt_executor_hall {
     uint32_t xlevels;  /* levels of the device's rings that have some, as last seen */
     uint32_t xhungry;  /* blocks without work, as last seen */
     uint32_t xlooked;  /* clock of that */
+    uint32_t xtold;    /* clock: what the block counts was told */
     uint32_t xcommand; /* the host's, as last seen */
     uint32_t xended;   /* tasks that ended here and that xlive counts still */
     uint32_t xtakes;   /* cycles of a body, about */

@@ -5,10 +5,12 @@
  *     gpurt_worker_t w;
  *
  *     gpurt_worker_begin(&w, p);
- *     while ((key = gpurt_worker_next(&w)) != 0) {
- *         the body of gpurt_body_function(key)
- *         gpurt_worker_done(&w);
- *     }
+ *     do
+ *         while ((key = gpurt_worker_next(&w)) != 0) {
+ *             the body of gpurt_body_function(key)
+ *             gpurt_worker_done(&w);
+ *         }
+ *     while (gpurt_worker_find(&w));
  *
  * Context: device code, whole warps. */
 #ifndef GPURT_TASKWORK_H
@@ -28,6 +30,7 @@ GPURT_DEV void gpurt_hall_begin(gpurt_executor_hall_t *hall)
     gpurt_store_relaxed_near_u32(&hall->xlevels, 0);
     gpurt_store_relaxed_near_u32(&hall->xhungry, 1);
     gpurt_store_relaxed_near_u32(&hall->xlooked, (uint32_t)gpurt_clock());
+    gpurt_store_relaxed_near_u32(&hall->xtold, (uint32_t)gpurt_clock());
     gpurt_store_relaxed_near_u32(&hall->xended, 0);
     gpurt_store_relaxed_near_u32(&hall->xcommand, 0);
     gpurt_store_relaxed_near_u32(&hall->xturns, 0);
@@ -158,16 +161,12 @@ GPURT_DEVN bool gpurt_worker_find(gpurt_worker_t *w)
     }
 }
 
-/* The whole warp. From one body of a batch to the next it calls nothing. Returns: the key of a body that
- * is to run; 0: the executor ends. */
+/* The whole warp. From one body of a batch to the next it calls nothing. The compiler knows that a
+ * reduction gives one value to all lanes. So it leaves out what keeps lanes together behind the branches
+ * to a body, some 30 cycles each. Returns: the key of a body that is to run; 0: find a batch. */
 GPURT_DEV uint32_t gpurt_worker_next(gpurt_worker_t *w)
 {
-    uint32_t key;
-
-    while ((key = gpurt_batch_next(w)) == 0)
-        if (!gpurt_worker_find(w))
-            break;
-    return key;
+    return gpurt_reduce_max_u32(GPURT_FULL_MASK, gpurt_batch_next(w));
 }
 
 #endif
