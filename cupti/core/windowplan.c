@@ -2,7 +2,9 @@
 #include "windows.h"
 
 enum {
-    COUNT_NS = 180,   /* of a launch in a loop: docs/SAMPLED.md */
+    COUNT_NS = 180,   /* of a launch in a loop, while none was timed: docs/SAMPLED.md */
+    HOOK_NS = 40,     /* what timing a launch does not see: the way to it */
+    CUPTI_NS = 1700,  /* of one that CUPTI tells of: docs/SAMPLED.md */
     RECORD_NS = 1290, /* docs/measured/h200_bench_words.tsv, word_adds_kernels, ... */
     WAIT_NS = 330,    /* ... and what `default` adds to that */
     WHOLE = 1000000,
@@ -22,6 +24,14 @@ static double rate_of(const windows_slice_t *s)
     return s->ns ? (double)s->launches / (double)s->ns : 0;
 }
 
+/* Of a launch. */
+static double counting_ns(const windows_slice_t *s)
+{
+    if (s->by_cupti)
+        return CUPTI_NS;
+    return s->timed ? HOOK_NS + (double)s->told_ns / (double)s->timed : COUNT_NS;
+}
+
 /* Of the last windows. Before there are some, what the number of launches says is believed. */
 static uint32_t measured_of(const windows_plan_t *p)
 {
@@ -39,7 +49,7 @@ void windows_plan_see(windows_plan_t *p, const windows_slice_t *slice)
     const double rate = rate_of(slice);
     const uint32_t measured = measured_of(p);
 
-    p->counting = parts(rate * COUNT_NS);
+    p->counting = parts(rate * counting_ns(slice));
     p->known = parts(rate * (RECORD_NS + WAIT_NS));
     p->slowdown = p->count < SURE && measured < p->known ? p->known : measured;
     p->slowdown = p->slowdown < LEAST ? (uint32_t)LEAST : p->slowdown;

@@ -6,6 +6,7 @@
 #include "counted.h"
 #include "duty.h"
 #include "environ.h"
+#include "hooked.h"
 #include "hosttime.h"
 #include "outlet.h"
 #include "trouble.h"
@@ -137,10 +138,15 @@ static void crowd_tell(void)
 static bool slice_take(windows_slice_t *s, uint32_t ms)
 {
     const uint64_t ns = gpurt_steady_ns(), launches = counted_all();
+    const hooked_spent_t spent = hooked_spent();
     const bool goes_on = duty_wait(&windows.duty, ms);
+    const hooked_spent_t now = hooked_spent();
 
     s->ns += gpurt_steady_ns() - ns;
     s->launches += counted_all() - launches;
+    s->told_ns += now.ns - spent.ns;
+    s->timed += now.launches - spent.launches;
+    s->by_cupti = !hooked_is_on();
     return goes_on;
 }
 
@@ -204,6 +210,8 @@ static bool turn(windows_slice_t *before)
         return false;
     beside.ns += behind.ns;
     beside.launches += behind.launches;
+    beside.told_ns += behind.told_ns;
+    beside.timed += behind.timed;
     if (!first)
         windows_plan_learn(&windows.plan, &window, &beside);
     plan_look(&beside);

@@ -37,9 +37,12 @@ enum {
     WINDOWS_PAST = 8            /* windows whose sums count */
 };
 
-/* Launches in a stretch of time. */
+/* Launches in a stretch of time, and what telling of `timed` of them took. by_cupti: CUPTI tells of
+ * each, and none is timed. */
 typedef struct windows_slice {
     uint64_t ns, launches;
+    uint64_t told_ns, timed;
+    bool by_cupti;
 } windows_slice_t;
 
 /* In millionths of the program's time. Owner: who plans; zeroed at first, but for `budget`. */

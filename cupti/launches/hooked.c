@@ -4,6 +4,7 @@
 #include "hooked.h"
 
 #include "counted.h"
+#include "hosttime.h"
 #include "inflight.h"
 #include "launchhook.h"
 #include "streamends.h"
@@ -15,7 +16,9 @@
 
 enum {
     SEEN = 4096, /* functions whose names are at hand, a power of two */
-    PLACES = 8192
+    PLACES = 8192,
+    TIMED = 64,        /* launches, of which one is timed */
+    SPENT_MOST = 20000 /* ns of one: what is more, the thread did not run */
 };
 
 /* A function, and what it is called; never changed once it is there. */
@@ -36,7 +39,9 @@ static struct {
     uint32_t xnumber;          /* launches that began; written by: any thread (adds) */
     uint32_t xera;             /* one more when code goes; written by: any thread (adds) */
     uint32_t xseen;            /* of `seen`; written by: any thread (adds) */
-    uint64_t xplaces[PLACES];  /* of seen_t, by function; written by: any thread */
+    uint64_t xspent_ns,
+        xspent; /* of launches that are timed; written by: any thread (adds) */
+    uint64_t xplaces[PLACES]; /* of seen_t, by function; written by: any thread */
     seen_t seen[SEEN];
 } hooked;
 
@@ -125,7 +130,24 @@ static CUcontext context_now(void)
     return context;
 }
 
-static uint32_t launches(const launchcall_t *call, CUfunction function)
+/* begin: 0: this launch is not timed. relaxed: numbers */
+static void spent_add(uint64_t begin, uint32_t launch)
+{
+    const uint64_t ns = begin ? gpurt_steady_ns() - begin : 0;
+
+    if (begin)
+        gpurt_add_relaxed_dev_u64(&hooked.xspent_ns, ns < SPENT_MOST ? ns : SPENT_MOST);
+    if (begin && launch)
+        gpurt_add_relaxed_dev_u64(&hooked.xspent, 1);
+}
+
+hooked_spent_t hooked_spent(void)
+{
+    return (hooked_spent_t){gpurt_load_relaxed_dev_u64(&hooked.xspent_ns),
+                            gpurt_load_relaxed_dev_u64(&hooked.xspent)};
+}
+
+static uint32_t launch_begins(const launchcall_t *call, CUfunction function)
 {
     inflight_launch_t launch = {.call = call, .device_of = device_of};
     launchname_t *name;
@@ -144,9 +166,21 @@ static uint32_t launches(const launchcall_t *call, CUfunction function)
     return launch.number;
 }
 
+static uint32_t launches(const launchcall_t *call, CUfunction function)
+{
+    /* relaxed: any one in so many */
+    const bool timed = gpurt_load_relaxed_dev_u32(&hooked.xnumber) % TIMED == 0;
+    const uint64_t begin = timed ? gpurt_steady_ns() : 0;
+    const uint32_t launch = launch_begins(call, function);
+
+    spent_add(begin, launch);
+    return launch;
+}
+
 static void launched(uint32_t launch, CUfunction function, CUresult result)
 {
     const bool failed = result != CUDA_SUCCESS;
+    const uint64_t begin = launch % TIMED == 0 ? gpurt_steady_ns() : 0;
 
     if (failed && hooked.counted)
         counted_add(name_of(function), -1);
@@ -154,6 +188,7 @@ static void launched(uint32_t launch, CUfunction function, CUresult result)
         inflight_fails(launch);
     else if (hooked.running)
         inflight_made(launch);
+    spent_add(begin, 0);
 }
 
 static void waited(CUstream stream, bool per_thread, bool whole, uint32_t before)

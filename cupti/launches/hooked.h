@@ -11,6 +11,12 @@
 bool hooked_start(bool running, bool counted);
 bool hooked_is_on(void);
 
+/* What this file took of the program's time, by some of its launches. */
+typedef struct hooked_spent {
+    uint64_t ns, launches;
+} hooked_spent_t;
+hooked_spent_t hooked_spent(void);
+
 /* Context: the program ends. */
 void hooked_stop(void);
 

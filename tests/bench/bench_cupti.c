@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* bench_cupti [kernels | default | all | words | start | samples]...: what the collector adds to a launch of a
+/* bench_cupti [kernels | default | all | words | budget | start | samples]...: what the collector adds to a launch of a
  * program that knows nothing of gpurt.
  *
  * The program (tests/gpu/cupti_plain.cu) launches an empty kernel in batches that stay below
@@ -8,7 +8,8 @@
  * (cupti_peer); every second round the other way round. One process differs from the next by a
  * tenth, so what counts is the median of the rounds' ratios, with its quartiles beside it.
  * Before any time is believed, the log must hold each kernel once and nothing lost. Of words: what
- * each part of the default set and each word on request adds, all by turns. And what
+ * each part of the default set and each word on request adds, all by turns. Of a budget: what it takes
+ * of a loop of launches for seconds, as the program sees it. And what
  * it adds to the start of CUDA, as long as the program has to wait for it, beside what CUPTI
  * alone adds. And what counters read meanwhile take from kernels that the memory limits
  * (tests/gpu/cupti_hard.cu), by the device's own clock. */
@@ -27,7 +28,9 @@ enum {
     STARTS = 24,
     TURNS = 8,
     WORD_ROUNDS = 12,
-    WORKS = 10000, /* kernels of 0.1 ms and more */
+    BUDGET_ROUNDS = 3,
+    BUDGET_MS = 6000, /* of which a third warms up */
+    WORKS = 10000,    /* kernels of 0.1 ms and more */
     LAUNCHES = 20000,
     SKIPPED = 77
 };
@@ -91,7 +94,7 @@ static bool has_kernels(const char *kinds)
 {
     return strstr(kinds, "kernels") || strstr(kinds, "default") || strstr(kinds, "live") ||
            strstr(kinds, "counted") || strstr(kinds, "sampled") ||
-           strstr(kinds, "budget") || strcmp(kinds, "all") == 0;
+           strcmp(kinds, "all") == 0;
 }
 
 /* kinds: for GPURT_CUPTI. */
@@ -276,7 +279,6 @@ static void words_case(const bench_t *b)
                                         "counted",
                                         "counted,running",
                                         "sampled",
-                                        "budget",
                                         "default,running",
                                         "default,lines"};
     enum {
@@ -298,6 +300,47 @@ static void words_case(const bench_t *b)
             rows_median(without, WORD_ROUNDS));
         row("word_adds_%s", words[k], rows_median(added[k], WORD_ROUNDS), "ns", NULL, 0);
     }
+}
+
+/* budget: in percent; 0: bare. Returns: the mean time of a launch. */
+static double steady(const bench_t *b, int budget)
+{
+    char line[3 * PATH_MAX], record[PATH_MAX + 128] = "", out[64];
+
+    unlink(b->log);
+    if (budget)
+        snprintf(record, sizeof record, "%s/gpurt-record -q --budget %d -o %s -- ",
+                 b->folder, budget, b->log);
+    snprintf(line, sizeof line, "exec %s%s/../tests/cupti_plain steady %d %d", record,
+             b->folder, BUDGET_MS, b->processor);
+    if (run(line, out, sizeof out) != 0)
+        fail("the program under a budget", out);
+    return strtod(out, NULL);
+}
+
+static void budget_case(const bench_t *b)
+{
+    static const int budgets[] = {0, 5, 20};
+    enum {
+        BUDGETS = sizeof budgets / sizeof budgets[0]
+    };
+    double took[BUDGETS][BUDGET_ROUNDS], over[BUDGETS][BUDGET_ROUNDS];
+
+    for (int i = 0; i < BUDGET_ROUNDS; i++) {
+        for (int k = 0; k < BUDGETS; k++) /* each in each place */
+            took[(i + k) % BUDGETS][i] = steady(b, budgets[(i + k) % BUDGETS]);
+        for (int k = 0; k < BUDGETS; k++)
+            over[k][i] = 100 * (took[k][i] / took[0][i] - 1);
+    }
+    for (int k = 1; k < BUDGETS; k++) {
+        char name[32];
+
+        snprintf(name, sizeof name, "budget_%d_takes", budgets[k]);
+        rows_add("bench_cupti", name, rows_median(over[k], BUDGET_ROUNDS), "%", "budget",
+                 budgets[k]);
+    }
+    rows_add("bench_cupti", "budget_bare", rows_median(took[0], BUDGET_ROUNDS), "ns", NULL,
+             0);
 }
 
 /* The last one that we may use: the first serves interrupts. */
@@ -353,6 +396,8 @@ int main(int argc, char **argv)
             one_case(&b, cases[i]);
     if (is_asked(argc, argv, "words"))
         words_case(&b);
+    if (is_asked(argc, argv, "budget"))
+        budget_case(&b);
     if (is_asked(argc, argv, "start"))
         start_case(&b);
     if (is_asked(argc, argv, "samples"))

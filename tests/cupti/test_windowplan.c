@@ -13,8 +13,9 @@ enum {
 /* `rate` launches a second beside a window, slower in it by `slowdown` percent. */
 static void learn(windows_plan_t *p, uint64_t rate, uint32_t slowdown)
 {
-    windows_slice_t beside = {400 * MS, rate * 4 / 10};
-    windows_slice_t window = {200 * MS, rate * 2 / 10 * (100 - slowdown) / 100};
+    windows_slice_t beside = {.ns = 400 * MS, .launches = rate * 4 / 10};
+    windows_slice_t window = {.ns = 200 * MS,
+                              .launches = rate * 2 / 10 * (100 - slowdown) / 100};
 
     windows_plan_learn(p, &window, &beside);
 }
@@ -53,7 +54,7 @@ static void check_first_ones(void)
     windows_plan_t p = {.budget = 2 * PERCENT};
     uint32_t first;
 
-    windows_plan_see(&p, &(windows_slice_t){200 * MS, 10000});
+    windows_plan_see(&p, &(windows_slice_t){.ns = 200 * MS, .launches = 10000});
     first = windows_plan_pause(&p);
     CHECK(first > 1000); /* 50,000 launches a second, 1.6 us each: 8 % */
     learn(&p, 50000, 0);
@@ -84,20 +85,38 @@ static void check_no_room(void)
 {
     windows_plan_t p = {.budget = 2 * PERCENT};
 
-    windows_plan_see(&p, &(windows_slice_t){1000 * MS, 200000}); /* counting takes 3.6 % */
+    windows_plan_see(&p, &(windows_slice_t){.ns = 1000 * MS,
+                                            .launches = 200000}); /* counting takes 3.6 % */
     CHECK_EQ(windows_plan_pause(&p), 0);
     CHECK_EQ(windows_plan_cost(&p, 0), 36000);
     windows_plan_see(&p,
-                     &(windows_slice_t){1000 * MS, 111000}); /* all but nothing is left */
+                     &(windows_slice_t){.ns = 1000 * MS,
+                                        .launches = 111000}); /* all but nothing is left */
     CHECK_EQ(windows_plan_pause(&p), 0);
-    windows_plan_see(&p, &(windows_slice_t){1000 * MS, 0}); /* it rests */
+    windows_plan_see(&p, &(windows_slice_t){.ns = 1000 * MS, .launches = 0}); /* it rests */
     CHECK_EQ(windows_plan_pause(&p), WINDOWS_MS);
+}
+
+/* Once launches are timed, counting them takes what was seen, and the way there. */
+static void check_counting(void)
+{
+    const windows_slice_t told = {
+        .ns = 1000 * MS, .launches = 50000, .told_ns = 20000, .timed = 50};
+    windows_plan_t p = {.budget = 2 * PERCENT};
+
+    windows_plan_see(&p, &told);
+    CHECK_EQ(windows_plan_cost(&p, 0), 22000); /* 440 ns of 20 us each */
+    CHECK_EQ(windows_plan_pause(&p), 0);
+    windows_plan_see(
+        &p, &(windows_slice_t){.ns = 1000 * MS, .launches = 5000, .by_cupti = true});
+    CHECK_EQ(windows_plan_cost(&p, 0), 8500); /* CUPTI takes 1.7 us of 200 us each */
 }
 
 int main(void)
 {
     check_budget_is_kept();
     check_first_ones();
+    check_counting();
     check_change();
     check_no_room();
     return 0;

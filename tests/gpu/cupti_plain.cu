@@ -60,6 +60,39 @@ static double now_ns()
     return double(t.tv_sec) * 1e9 + double(t.tv_nsec);
 }
 
+static void processor_choose(int cpu)
+{
+    cpu_set_t one;
+
+    CPU_ZERO(&one);
+    CPU_SET(cpu < 0 ? 0 : cpu, &one);
+    if (cpu >= 0 && sched_setaffinity(0, sizeof one, &one) != 0) /* this thread alone */
+        exit(6);
+}
+
+/* Prints the mean time of a launch, with what the program waits for it, over two thirds of so many
+ * milliseconds; the first third warms up. */
+static void steady(unsigned *counter, int ms, int cpu)
+{
+    const double begin = now_ns(), warm = begin + ms * 1e6 / 3, end = begin + ms * 1e6;
+    double since = 0, now = begin;
+    long count = 0;
+
+    processor_choose(cpu);
+    while (now < end) {
+        for (int i = 0; i < 200; i++)
+            tick<<<1, 32>>>(counter);
+        NEED(cudaDeviceSynchronize());
+        now = now_ns();
+        if (since > 0)
+            count += 200;
+        else if (now >= warm)
+            since = now;
+    }
+    printf("%.1f\n", count ? (now - since) / double(count) : 0.0);
+    fflush(stdout);
+}
+
 /* Prints the median time of a launch call, of batches that stay below the queue's depth; the
  * first fifth warms up. cpu: the processor to launch from, -1: any. */
 static void launches(unsigned *counter, int count, int cpu)
@@ -67,12 +100,8 @@ static void launches(unsigned *counter, int count, int cpu)
     const int batch = 200;
     std::vector<double> times;
     unsigned before, after;
-    cpu_set_t one;
 
-    CPU_ZERO(&one);
-    CPU_SET(cpu < 0 ? 0 : cpu, &one);
-    if (cpu >= 0 && sched_setaffinity(0, sizeof one, &one) != 0) /* this thread alone */
-        exit(6);
+    processor_choose(cpu);
     NEED(cudaMemcpy(&before, counter, sizeof before, cudaMemcpyDeviceToHost));
     for (int done = 0; done < count; done += batch) {
         const int now = std::min(batch, count - done);
@@ -221,6 +250,8 @@ static void work(const char *mode, unsigned *counter, int count, int cpu)
         threads(counter, count);
     else if (is(mode, "managed"))
         managed(count);
+    else if (is(mode, "steady"))
+        steady(counter, count, cpu);
     else
         launches(counter, count, cpu);
 }

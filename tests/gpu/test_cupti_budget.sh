@@ -4,8 +4,8 @@
 # estimated by windows are near those of a run with all records, and CUPTI lets records be turned on and off while the
 # program launches.
 set -euo pipefail
-bin=$1 app=$2/cupti_lines
-pairs=100000
+bin=$(realpath "$1") app=$(realpath "$2")/cupti_lines
+pairs=5000
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
