@@ -154,13 +154,13 @@ static shard_t *shard_of(uint32_t number)
     return &inflight.shards[number % SHARDS];
 }
 
-/* The slot of a launch, or of 0 a free one that it may have. NULL: there is none. Under the lock. */
-static inflight_row_t *slot_of(shard_t *s, uint32_t number, uint32_t wanted)
+/* The slot of a launch. NULL: it has none. Under the lock. */
+static inflight_row_t *slot_of(shard_t *s, uint32_t number)
 {
     for (uint32_t i = 0; i < PROBES; i++) {
         inflight_row_t *l = &s->of[(number / SHARDS + i) % SLOTS];
 
-        if (l->number == wanted)
+        if (l->number == number)
             return l;
     }
     return NULL;
@@ -173,19 +173,18 @@ static bool is_outrun(const inflight_row_t *l, const inflight_key_t *key, uint32
            index - l->index > DEPTH;
 }
 
-/* A slot for one more. NULL: there is none. Under the lock. */
+/* A slot for one more. NULL: there is none. The first one mostly: each is a line or two that no cache
+ * holds. Under the lock. */
 static inflight_row_t *slot_take(shard_t *s, uint32_t number, const inflight_key_t *key,
                                  uint32_t index)
 {
-    inflight_row_t *slot = slot_of(s, number, 0);
-
-    for (uint32_t i = 0; i < PROBES && !slot; i++) {
+    for (uint32_t i = 0; i < PROBES; i++) {
         inflight_row_t *l = &s->of[(number / SHARDS + i) % SLOTS];
 
-        if (is_outrun(l, key, index))
-            slot = l;
+        if (!l->number || is_outrun(l, key, index))
+            return l;
     }
-    return slot;
+    return NULL;
 }
 
 static uint32_t device_of(shard_t *s, const inflight_launch_t *launch)
@@ -250,7 +249,7 @@ static bool launch_ends(uint32_t number, inflight_row_t *was)
     inflight_row_t *slot;
 
     pthread_mutex_lock(&s->lock);
-    slot = slot_of(s, number, number);
+    slot = slot_of(s, number);
     if (slot) {
         *was = *slot;
         slot->number = 0;
@@ -281,7 +280,7 @@ void inflight_made(uint32_t number)
     inflight_row_t *slot;
 
     pthread_mutex_lock(&s->lock);
-    slot = slot_of(s, number, number);
+    slot = slot_of(s, number);
     if (slot)
         slot->order = order;
     pthread_mutex_unlock(&s->lock);
