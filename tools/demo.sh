@@ -16,7 +16,7 @@ run() { # TITLE COMMAND...
 
 batches=100 how=(--exit)
 [[ -t 0 && -t 1 ]] || {
-    batches=40 how=(--batch)
+    batches=34 how=(--batch)
     exec 2>&1 # where the pictures go
 }
 rm -f "$log"
