@@ -24,12 +24,24 @@ static double rate_of(const windows_slice_t *s)
     return s->ns ? (double)s->launches / (double)s->ns : 0;
 }
 
-/* Of a launch. */
+/* To count a launch. */
 static double counting_ns(const windows_slice_t *s)
 {
     if (s->by_cupti)
         return CUPTI_NS;
-    return s->timed ? HOOK_NS + (double)s->told_ns / (double)s->timed : COUNT_NS;
+    return s->counted ? HOOK_NS + (double)s->counting_ns / (double)s->counted : COUNT_NS;
+}
+
+/* What would break the budget goes, and comes back when it takes three quarters of it. */
+static void watching_see(windows_plan_t *p, const windows_slice_t *s)
+{
+    uint32_t both;
+
+    if (s->watched)
+        p->watch_ns = (uint32_t)(s->watching_ns / s->watched);
+    both = p->counting + parts(rate_of(s) * p->watch_ns);
+    p->unwatched = both > (p->unwatched ? p->budget / 4 * 3 : p->budget);
+    p->counting = p->unwatched ? p->counting : both;
 }
 
 /* Of the last windows. Before there are some, what the number of launches says is believed. */
@@ -50,6 +62,7 @@ void windows_plan_see(windows_plan_t *p, const windows_slice_t *slice)
     const uint32_t measured = measured_of(p);
 
     p->counting = parts(rate * counting_ns(slice));
+    watching_see(p, slice);
     p->known = parts(rate * (RECORD_NS + WAIT_NS));
     p->slowdown = p->count < SURE && measured < p->known ? p->known : measured;
     p->slowdown = p->slowdown < LEAST ? (uint32_t)LEAST : p->slowdown;

@@ -19,7 +19,8 @@ enum {
     BUDGET = 20000, /* millionths */
     LOOK_MS = 1000, /* where there is no room for windows */
     STOP_MS = 1000,
-    STUCK_MS = 3000
+    STUCK_MS = 3000,
+    BEHIND_MS = 100 /* in which a launch that was under way has come in */
 };
 
 /* Those that cost least are turned on first, and off last: what a launch adds is told whole. */
@@ -35,14 +36,18 @@ enum {
     "no windows of records for now: to count launches costs the program more than the " \
     "budget; --budget gives it more"
 
+#define UNWATCHED                                                                      \
+    "what runs is not watched for now: to watch launches costs the program more than " \
+    "the budget; --budget gives it more"
+
 /* One process. All but xcall_ns: the thread's, once it runs. */
 static struct {
     const cupti_api_t *api;
     windows_plan_t plan;
     uint32_t pause_ms;
-    bool on, crowded; /* crowded: NO_ROOM is told */
-    bool untold;      /* there was no box for the last record */
-    uint64_t told_ns; /* until then it is told what had records */
+    bool on, crowded, unwatched; /* crowded: NO_ROOM is told; unwatched: UNWATCHED is */
+    bool untold;                 /* there was no box for the last record */
+    uint64_t told_ns;            /* until then it is told what had records */
     uint64_t
         xcall_ns; /* since when CUPTI is waited for, 0: it is not; written by: the thread */
     duty_t duty;
@@ -144,8 +149,10 @@ static bool slice_take(windows_slice_t *s, uint32_t ms)
 
     s->ns += gpurt_steady_ns() - ns;
     s->launches += counted_all() - launches;
-    s->told_ns += now.ns - spent.ns;
-    s->timed += now.launches - spent.launches;
+    s->counting_ns += now.counting_ns - spent.counting_ns;
+    s->counted += now.counted - spent.counted;
+    s->watching_ns += now.watching_ns - spent.watching_ns;
+    s->watched += now.watched - spent.watched;
     s->by_cupti = !hooked_is_on();
     return goes_on;
 }
@@ -159,11 +166,29 @@ static bool launches_wait(void)
     return true;
 }
 
+static void watch_look(void)
+{
+    const bool is = windows.plan.unwatched;
+
+    if (is == windows.unwatched)
+        return;
+    windows.unwatched = is;
+    hooked_watch(!is);
+    if (!is) {
+        trouble_end(UNWATCHED);
+        return;
+    }
+    trouble_say(TROUBLE_PART, UNWATCHED);
+    (void)duty_wait(&windows.duty, BEHIND_MS);
+    hooked_watch(false);
+}
+
 static void plan_look(const windows_slice_t *slice)
 {
     windows_plan_see(&windows.plan, slice);
     windows.pause_ms = windows_plan_pause(&windows.plan);
     crowd_tell();
+    watch_look();
 }
 
 /* The time until the next window. While there is no room for one, launches are looked at. Returns: as
@@ -210,11 +235,13 @@ static bool turn(windows_slice_t *before)
         return false;
     beside.ns += behind.ns;
     beside.launches += behind.launches;
-    beside.told_ns += behind.told_ns;
-    beside.timed += behind.timed;
+    beside.counting_ns += behind.counting_ns;
+    beside.counted += behind.counted;
+    beside.watching_ns += behind.watching_ns;
+    beside.watched += behind.watched;
     if (!first)
         windows_plan_learn(&windows.plan, &window, &beside);
-    plan_look(&beside);
+    plan_look(before); /* how it is now: what lay behind the window may be long ago */
     if (!window_open())
         return false;
     window_tell(false);

@@ -37,18 +37,21 @@ enum {
     WINDOWS_PAST = 8            /* windows whose sums count */
 };
 
-/* Launches in a stretch of time, and what telling of `timed` of them took. by_cupti: CUPTI tells of
- * each, and none is timed. */
+/* Launches in a stretch of time, and what it took to count and to watch some of them. by_cupti: CUPTI
+ * tells of each, and none is timed. */
 typedef struct windows_slice {
     uint64_t ns, launches;
-    uint64_t told_ns, timed;
+    uint64_t counting_ns, counted, watching_ns, watched;
     bool by_cupti;
 } windows_slice_t;
 
 /* In millionths of the program's time. Owner: who plans; zeroed at first, but for `budget`. */
 typedef struct windows_plan {
     uint32_t budget;
-    uint32_t counting; /* what counting costs, all the time */
+    uint32_t
+        counting; /* what counting costs, all the time, and watching, unless it is too much */
+    uint32_t watch_ns; /* of a launch, as it was last seen */
+    bool unwatched;    /* to watch what runs alone would break the budget */
     uint32_t known; /* what records cost at most, in a window, by the number of launches */
     uint32_t slowdown; /* what they do cost there */
     uint32_t count;    /* windows so far */

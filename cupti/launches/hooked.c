@@ -37,10 +37,11 @@ static struct {
     bool on, running, counted; /* all fixed by start */
     uint32_t xleft;            /* a forked child; written by: it */
     uint32_t xnumber;          /* launches that began; written by: any thread (adds) */
-    uint32_t xera;             /* one more when code goes; written by: any thread (adds) */
-    uint32_t xseen;            /* of `seen`; written by: any thread (adds) */
-    uint64_t xspent_ns,
-        xspent; /* of launches that are timed; written by: any thread (adds) */
+    uint32_t xunwatched; /* 1: what runs is not watched for now; written by: one thread */
+    uint32_t xera;       /* one more when code goes; written by: any thread (adds) */
+    uint32_t xseen;      /* of `seen`; written by: any thread (adds) */
+    /* of launches that are timed; written by: any thread (adds) */
+    uint64_t xcounting_ns, xcounted, xwatching_ns, xwatched;
     uint64_t xplaces[PLACES]; /* of seen_t, by function; written by: any thread */
     seen_t seen[SEEN];
 } hooked;
@@ -130,50 +131,81 @@ static CUcontext context_now(void)
     return context;
 }
 
-/* begin: 0: this launch is not timed. relaxed: numbers */
-static void spent_add(uint64_t begin, uint32_t launch)
+static bool is_watched(void)
 {
-    const uint64_t ns = begin ? gpurt_steady_ns() - begin : 0;
+    return hooked.running &&
+           !gpurt_load_relaxed_dev_u32(&hooked.xunwatched); /* relaxed: a wish */
+}
 
-    if (begin)
-        gpurt_add_relaxed_dev_u64(&hooked.xspent_ns, ns < SPENT_MOST ? ns : SPENT_MOST);
-    if (begin && launch)
-        gpurt_add_relaxed_dev_u64(&hooked.xspent, 1);
+/* Returns: the launch's number; 0: it does not count. */
+static uint32_t launch_count(const launchcall_t *call, CUfunction function,
+                             launchname_t **name)
+{
+    if (has_left() || streamends_is_captured(call->stream, call->per_thread))
+        return 0;
+    *name = name_of(function);
+    if (hooked.counted)
+        counted_add(*name, 1);
+    return next_number();
+}
+
+/* Returns: whether it is watched. */
+static bool launch_watch(const launchcall_t *call, const launchname_t *name,
+                         uint32_t number)
+{
+    inflight_launch_t launch = {.call = call, .device_of = device_of, .number = number};
+
+    if (!is_watched() || !streamends_answers(call->stream, call->per_thread))
+        return false;
+    launch.context = context_now();
+    launch.name = call->graph ? NULL : name;
+    inflight_begins(&launch);
+    return true;
+}
+
+static void spent_add(uint64_t *sum, uint64_t ns)
+{
+    gpurt_add_relaxed_dev_u64(sum, ns < SPENT_MOST ? ns : SPENT_MOST); /* relaxed: so */
 }
 
 hooked_spent_t hooked_spent(void)
 {
-    return (hooked_spent_t){gpurt_load_relaxed_dev_u64(&hooked.xspent_ns),
-                            gpurt_load_relaxed_dev_u64(&hooked.xspent)};
+    /* relaxed: numbers */
+    return (hooked_spent_t){gpurt_load_relaxed_dev_u64(&hooked.xcounting_ns),
+                            gpurt_load_relaxed_dev_u64(&hooked.xcounted),
+                            gpurt_load_relaxed_dev_u64(&hooked.xwatching_ns),
+                            gpurt_load_relaxed_dev_u64(&hooked.xwatched)};
 }
 
-static uint32_t launch_begins(const launchcall_t *call, CUfunction function)
+static uint32_t launch_time(const launchcall_t *call, CUfunction function)
 {
-    inflight_launch_t launch = {.call = call, .device_of = device_of};
-    launchname_t *name;
+    const uint64_t begin = gpurt_steady_ns();
+    launchname_t *name = NULL;
+    const uint32_t launch = launch_count(call, function, &name);
+    const uint64_t is = gpurt_steady_ns();
 
-    if (has_left() || streamends_is_captured(call->stream, call->per_thread))
+    if (!launch)
         return 0;
-    name = name_of(function);
-    launch.number = next_number();
-    if (hooked.counted)
-        counted_add(name, 1);
-    if (hooked.running && streamends_answers(call->stream, call->per_thread)) {
-        launch.context = context_now();
-        launch.name = call->graph ? NULL : name;
-        inflight_begins(&launch);
+    spent_add(&hooked.xcounting_ns, is - begin);
+    gpurt_add_relaxed_dev_u64(&hooked.xcounted, 1); /* relaxed: a count */
+    if (launch_watch(call, name, launch)) {
+        spent_add(&hooked.xwatching_ns, gpurt_steady_ns() - is);
+        gpurt_add_relaxed_dev_u64(&hooked.xwatched, 1); /* relaxed: as above */
     }
-    return launch.number;
+    return launch;
 }
 
 static uint32_t launches(const launchcall_t *call, CUfunction function)
 {
-    /* relaxed: any one in so many */
-    const bool timed = gpurt_load_relaxed_dev_u32(&hooked.xnumber) % TIMED == 0;
-    const uint64_t begin = timed ? gpurt_steady_ns() : 0;
-    const uint32_t launch = launch_begins(call, function);
+    launchname_t *name = NULL;
+    uint32_t launch;
 
-    spent_add(begin, launch);
+    /* relaxed: any one in so many */
+    if (gpurt_load_relaxed_dev_u32(&hooked.xnumber) % TIMED == 0)
+        return launch_time(call, function);
+    launch = launch_count(call, function, &name);
+    if (launch)
+        (void)launch_watch(call, name, launch);
     return launch;
 }
 
@@ -184,17 +216,30 @@ static void launched(uint32_t launch, CUfunction function, CUresult result)
 
     if (failed && hooked.counted)
         counted_add(name_of(function), -1);
-    if (failed && hooked.running)
+    if (!is_watched())
+        return;
+    if (failed)
         inflight_fails(launch);
-    else if (hooked.running)
+    else
         inflight_made(launch);
-    spent_add(begin, 0);
+    if (begin)
+        spent_add(&hooked.xwatching_ns, gpurt_steady_ns() - begin);
 }
 
 static void waited(CUstream stream, bool per_thread, bool whole, uint32_t before)
 {
-    if (hooked.running && !has_left())
+    if (is_watched() && !has_left())
         inflight_waited(context_now(), stream, per_thread, whole, before);
+}
+
+void hooked_watch(bool watches)
+{
+    const inflight_key_t all = {NULL, INFLIGHT_ALL, 0};
+
+    gpurt_store_relaxed_dev_u32(&hooked.xunwatched,
+                                !watches); /* relaxed: as in is_watched */
+    if (!watches && hooked.running)
+        inflight_drop(&all);
 }
 
 static void stream_ends(CUstream stream)

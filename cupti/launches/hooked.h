@@ -11,11 +11,16 @@
 bool hooked_start(bool running, bool counted);
 bool hooked_is_on(void);
 
-/* What this file took of the program's time, by some of its launches. */
+/* What this file took of the program's time, by some of its launches: to count and to watch them. */
 typedef struct hooked_spent {
-    uint64_t ns, launches;
+    uint64_t counting_ns, counted, watching_ns, watched;
 } hooked_spent_t;
 hooked_spent_t hooked_spent(void);
+
+/* Launches are watched from now on, as they are at first, or no more; then those that were are dropped.
+ * One that was under way may come in behind: call it once more. Nothing where what runs is not asked for.
+ * Context: one thread. */
+void hooked_watch(bool watches);
 
 /* Context: the program ends. */
 void hooked_stop(void);

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -150,12 +151,13 @@ void hard_fork_on(void)
 void hard_fork_exec(char **argv, int waits)
 {
     const char *log = getenv("GPURT_LOG");
+    struct stat file = {0};
     int status;
     pid_t pid;
 
     kernels(0, 1000);
-    for (int i = 0; i < 1000 && log && access(log, F_OK) != 0; i++)
-        rest(10); /* its drainer has the file */
+    for (int i = 0; i < 1000 && log && (stat(log, &file) != 0 || file.st_size == 0); i++)
+        rest(10); /* its drainer has the file: it locks it before it writes */
     pid = fork();
     if (pid == 0) {
         execl("/proc/self/exe", argv[0], "kernels", "700", (char *)NULL);

@@ -3,7 +3,8 @@
  * programs do. ways: each way, a known number of times. runs: launches that end in each way, and some
  * that do not; stays so long. beside: launches that take long, or that are made while another thread
  * waits; stays so long. streams: more that end than are remembered. modules: functions that go, and
- * others in their place. busy: a stream that never comes to an end. forks: a child that goes on. next:
+ * others in their place. busy: a stream that never comes to an end. flood: as many as it can, for so
+ * long; then one that stays. forks: a child that goes on. next:
  * what RTLD_NEXT finds. local FILE: what RTLD_DEFAULT finds from FILE, loaded for itself. */
 #include "check.h"
 #include "fake_launcher.h"
@@ -220,6 +221,26 @@ static void busy(void)
     rest(1000);
 }
 
+/* As many as it can, for so long, into a stream that never comes to an end; then one elsewhere. */
+static void flood(long ms)
+{
+    static const fake_function_t f = {.name = "flooded"};
+    struct timespec begin, now;
+
+    streams[1].busy = 1;
+    clock_gettime(CLOCK_MONOTONIC, &begin);
+    do {
+        for (int i = 0; i < 100; i++)
+            CHECK(with(cuLaunchKernel, &f, stream_of(1)) == CUDA_SUCCESS);
+        clock_gettime(CLOCK_MONOTONIC, &now);
+    } while ((now.tv_sec - begin.tv_sec) * 1000 + (now.tv_nsec - begin.tv_nsec) / 1000000 <
+             ms);
+    rest(3 * 1000);
+    streams[2].busy = 1;
+    linked("seen_again", 2);
+    rest(1000);
+}
+
 static void forks(void)
 {
     int status = 0;
@@ -254,6 +275,8 @@ int main(int argc, char **argv)
         modules();
     else if (strcmp(mode, "busy") == 0)
         busy();
+    else if (strcmp(mode, "flood") == 0)
+        flood(ms);
     else if (strcmp(mode, "forks") == 0)
         forks();
     else if (strcmp(mode, "next") == 0) /* who calls decides where the search begins */

@@ -75,6 +75,13 @@ launched short_one 50000
 has ' running newest: .* of its stream 20[0-9][0-9] have not ended' text
 lacks WARN text
 
+# Watching a flood of launches would break a budget: it stops for as long, and says so.
+run budget flood 900
+has 'WARN .*what runs is not watched for now: to watch launches costs the program more than the budget' text
+grep ' running ' text | tail -n 2 >last || true
+has ' running seen_again: ' last
+lacks ' running flooded' last
+
 # A child that goes on without exec says nothing, and is not held up.
 run counted,running forks
 launched parents 1

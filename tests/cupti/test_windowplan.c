@@ -101,7 +101,7 @@ static void check_no_room(void)
 static void check_counting(void)
 {
     const windows_slice_t told = {
-        .ns = 1000 * MS, .launches = 50000, .told_ns = 20000, .timed = 50};
+        .ns = 1000 * MS, .launches = 50000, .counting_ns = 20000, .counted = 50};
     windows_plan_t p = {.budget = 2 * PERCENT};
 
     windows_plan_see(&p, &told);
@@ -112,11 +112,38 @@ static void check_counting(void)
     CHECK_EQ(windows_plan_cost(&p, 0), 8500); /* CUPTI takes 1.7 us of 200 us each */
 }
 
+/* What runs is watched unless that breaks the budget, and again when it takes three quarters of it. */
+static void check_watching(void)
+{
+    static const struct {
+        uint64_t launches, watching_ns;
+        uint32_t cost;
+        bool unwatched;
+    } turns[] = {{100000, 30000, 44000, false}, /* 440 ns of 10 us */
+                 {120000, 30000, 16800, true},
+                 {100000, 0, 14000, true}, /* it would be 4.4 % again: it stays */
+                 {80000, 0, 35200, false},
+                 {80000, 30000, 35200, false}};
+    windows_plan_t p = {.budget = 5 * PERCENT};
+
+    for (size_t i = 0; i < sizeof turns / sizeof turns[0]; i++) {
+        windows_plan_see(&p, &(windows_slice_t){.ns = 1000 * MS,
+                                                .launches = turns[i].launches,
+                                                .counting_ns = 10000,
+                                                .counted = 100,
+                                                .watching_ns = turns[i].watching_ns,
+                                                .watched = turns[i].watching_ns ? 100 : 0});
+        CHECK_EQ(p.unwatched, turns[i].unwatched);
+        CHECK_EQ(windows_plan_cost(&p, 0), turns[i].cost);
+    }
+}
+
 int main(void)
 {
     check_budget_is_kept();
     check_first_ones();
     check_counting();
+    check_watching();
     check_change();
     check_no_room();
     return 0;
