@@ -5,7 +5,7 @@ enum {
     COUNT_NS = 180,   /* of a launch in a loop, while none was timed: docs/SAMPLED.md */
     HOOK_NS = 40,     /* what timing a launch does not see: the way to it */
     CUPTI_NS = 1700,  /* of one that CUPTI tells of: docs/SAMPLED.md */
-    RECORD_NS = 1290, /* docs/measured/h200_bench_words.tsv, word_adds_kernels, ... */
+    RECORD_NS = 1290, /* `kernels`: docs/SAMPLED.md, the first host, ... */
     WAIT_NS = 330,    /* ... and what `default` adds to that */
     WHOLE = 1000000,
     SURE = 4, /* windows, before the measured slowdown is believed below the known one */
@@ -32,7 +32,8 @@ static double counting_ns(const windows_slice_t *s)
     return s->counted ? HOOK_NS + (double)s->counting_ns / (double)s->counted : COUNT_NS;
 }
 
-/* What would break the budget goes, and comes back when it takes three quarters of it. */
+/* What would break the budget goes, and comes back when it takes three quarters of it. Where none was
+ * seen to be watched, because nobody asks or because CUPTI tells, nothing goes. */
 static void watching_see(windows_plan_t *p, const windows_slice_t *s)
 {
     uint32_t both;
@@ -40,7 +41,7 @@ static void watching_see(windows_plan_t *p, const windows_slice_t *s)
     if (s->watched)
         p->watch_ns = (uint32_t)(s->watching_ns / s->watched);
     both = p->counting + parts(rate_of(s) * p->watch_ns);
-    p->unwatched = both > (p->unwatched ? p->budget / 4 * 3 : p->budget);
+    p->unwatched = p->watch_ns && both > (p->unwatched ? p->budget / 4 * 3 : p->budget);
     p->counting = p->unwatched ? p->counting : both;
 }
 

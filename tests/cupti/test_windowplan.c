@@ -89,6 +89,7 @@ static void check_no_room(void)
                                             .launches = 200000}); /* counting takes 3.6 % */
     CHECK_EQ(windows_plan_pause(&p), 0);
     CHECK_EQ(windows_plan_cost(&p, 0), 36000);
+    CHECK(!p.unwatched); /* nothing was watched */
     windows_plan_see(&p,
                      &(windows_slice_t){.ns = 1000 * MS,
                                         .launches = 111000}); /* all but nothing is left */

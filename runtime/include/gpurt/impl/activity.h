@@ -242,7 +242,7 @@ typedef struct gpurt_activity_window {
     uint32_t window_ms; /* 0: none is to come, for lack of room in the budget */
     uint32_t pause_ms;  /* between two */
     uint32_t budget, cost;
-    uint32_t counting; /* of the cost: to count launches */
+    uint32_t counting; /* of the cost: to count launches, and to watch them */
     uint32_t slowdown; /* of the program, in a window */
 } gpurt_activity_window_t;
 

@@ -2,7 +2,7 @@
 /* taskseen.h - what is seen of tasks: how long they wait, and what bodies of each kind take.
  *
  * How long tasks wait, and from where to where they go, is told by one row of GPURT_TASK_SAMPLED; bodies are counted by kind in shared
- * memory, and told when the block looks at the device's words. relaxed, all of it: numbers.
+ * memory, and told some eight times a millisecond, and when a warp idles. relaxed, all of it: numbers.
  *
  * Context: device code. Nothing here is a safe point, so a warp that is cancelled has done each
  * step wholly or not at all. A `mask` names the lanes that call together: a whole warp, or the
