@@ -14,6 +14,7 @@
 #include "sampling.h"
 #include "translate.h"
 #include "trouble.h"
+#include "windows.h"
 
 enum {
     BEAT_NS = 1000000000
@@ -91,6 +92,8 @@ static void buffer_read(int index)
     translate_buffer(&intake.translate);
     while (valid > 0 &&
            api->cuptiActivityGetNextRecord(memory, valid, &record) == CUPTI_SUCCESS) {
+        if (windows_spoil(record))
+            continue;
         translate_record(&intake.translate, record, now);
         if (ends)
             end_tell(kernel_of(record), graph_of(record));

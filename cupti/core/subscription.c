@@ -95,11 +95,11 @@ static void lines_ask(bool asked)
     lines_want(subscription.api, subscription.subscriber, subscription.counters, asked);
 }
 
-/* Graphs have their records all the time. */
 static void windows_ask(void)
 {
-    kind_enable(&(wanted_row_t){"graphs", CUPTI_ACTIVITY_KIND_GRAPH_TRACE});
-    windows_want(subscription.api, subscription.lines, subscription.whole);
+    windows_want(subscription.api, (windows_beside_t){.lines = subscription.lines,
+                                                      .whole = subscription.whole,
+                                                      .graphs = subscription.graphs});
 }
 
 /* Returns: whether it is asked for in its own way, and was. */

@@ -2,16 +2,16 @@
 #include "windows.h"
 
 enum {
-    COUNT_NS = 180,   /* of a launch in a loop, while none was timed: docs/SAMPLED.md */
-    HOOK_NS = 40,     /* what timing a launch does not see: the way to it */
-    CUPTI_NS = 1700,  /* of one that CUPTI tells of: docs/SAMPLED.md */
+    COUNT_NS = 80,   /* of a launch in a loop, while none was timed: docs/SAMPLED.md */
+    HOOK_NS = 100,   /* what timing a launch does not see: the way to it, and cold caches */
+    STAYS_NS = 120,  /* what a launch costs more for good, once records were on */
+    CUPTI_NS = 1700, /* of one that CUPTI tells of: docs/SAMPLED.md */
     RECORD_NS = 1290, /* `kernels`: docs/SAMPLED.md, the first host, ... */
     WAIT_NS = 330,    /* ... and what `default` adds to that */
     WHOLE = 1000000,
     SURE = 4, /* windows, before the measured slowdown is believed below the known one */
-    LEAST = 2500,   /* a slowdown of less is taken for as much: two slices differ by that */
-    MOST_SHARE = 2, /* of the time, one part in so many, is windows */
-    FEW = 200       /* launches say nothing of a slowdown */
+    LEAST = 2500, /* a slowdown of less is taken for as much: two slices differ by that */
+    FEW = 200     /* launches say nothing of a slowdown */
 };
 
 static uint32_t parts(double share)
@@ -29,7 +29,8 @@ static double counting_ns(const windows_slice_t *s)
 {
     if (s->by_cupti)
         return CUPTI_NS;
-    return s->counted ? HOOK_NS + (double)s->counting_ns / (double)s->counted : COUNT_NS;
+    return STAYS_NS + HOOK_NS +
+           (s->counted ? (double)s->counting_ns / (double)s->counted : COUNT_NS);
 }
 
 /* What would break the budget goes, and comes back when it takes three quarters of it. Where none was
@@ -69,11 +70,20 @@ void windows_plan_see(windows_plan_t *p, const windows_slice_t *slice)
     p->slowdown = p->slowdown < LEAST ? (uint32_t)LEAST : p->slowdown;
 }
 
-void windows_plan_learn(windows_plan_t *p, const windows_slice_t *window,
-                        const windows_slice_t *beside)
+/* The launches that slices lack, beside those that there would be. */
+static double missing(const windows_slice_t *s, double rate)
 {
-    p->past[p->count % WINDOWS_PAST].launches = (double)window->launches;
-    p->past[p->count % WINDOWS_PAST].expected = rate_of(beside) * (double)window->ns;
+    return rate * (double)s->ns - (double)s->launches;
+}
+
+void windows_plan_learn(windows_plan_t *p, const windows_slice_t *window,
+                        const windows_slice_t *behind, const windows_slice_t *beside)
+{
+    const double rate = rate_of(beside), expected = rate * (double)window->ns,
+                 left = expected - missing(window, rate) - missing(behind, rate);
+
+    p->past[p->count % WINDOWS_PAST].launches = left > 0 ? left : 0;
+    p->past[p->count % WINDOWS_PAST].expected = expected;
     p->count++;
     windows_plan_see(p, beside);
 }
@@ -86,8 +96,8 @@ uint32_t windows_plan_pause(const windows_plan_t *p)
     if (left == 0)
         return 0;
     turn = (uint64_t)p->slowdown * WINDOWS_MS / left;
-    if (turn < MOST_SHARE * WINDOWS_MS)
-        turn = MOST_SHARE * WINDOWS_MS;
+    if (turn < WINDOWS_MS + WINDOWS_PAUSE_LEAST)
+        turn = WINDOWS_MS + WINDOWS_PAUSE_LEAST;
     return turn - WINDOWS_MS > WINDOWS_PAUSE_MOST ? 0 : (uint32_t)(turn - WINDOWS_MS);
 }
 

@@ -36,6 +36,11 @@ enum {
     "no windows of records for now: to count launches costs the program more than the " \
     "budget; --budget gives it more"
 
+#define NO_GRAPHS                                                                       \
+    "graphs are counted and have no times: their records would slow each launch down, " \
+    "also "                                                                             \
+    "of a kernel; 'budget,graphs', or --cupti graphs beside --budget, has them"
+
 #define UNWATCHED                                                                      \
     "what runs is not watched for now: to watch launches costs the program more than " \
     "the budget; --budget gives it more"
@@ -47,6 +52,8 @@ static struct {
     uint32_t pause_ms;
     bool on, crowded, unwatched; /* crowded: NO_ROOM is told; unwatched: UNWATCHED is */
     bool untold;                 /* there was no box for the last record */
+    bool opened;                 /* fixed before the first launch */
+    bool graphs, graphless;      /* they have records all the time; NO_GRAPHS is told */
     uint64_t told_ns;            /* until then it is told what had records */
     uint64_t
         xcall_ns; /* since when CUPTI is waited for, 0: it is not; written by: the thread */
@@ -139,21 +146,42 @@ static void crowd_tell(void)
 
 /* ---- the thread ------------------------------------------------------------------------ */
 
+/* Until slice_end, `s` has what was so far. */
+static void slice_begin(windows_slice_t *s)
+{
+    const hooked_spent_t spent = hooked_spent();
+
+    *s = (windows_slice_t){.ns = gpurt_steady_ns(),
+                           .launches = counted_all(),
+                           .counting_ns = spent.counting_ns,
+                           .counted = spent.counted,
+                           .watching_ns = spent.watching_ns,
+                           .watched = spent.watched,
+                           .by_cupti = !hooked_is_on()};
+}
+
+static void slice_end(windows_slice_t *s)
+{
+    windows_slice_t now;
+
+    slice_begin(&now);
+    *s = (windows_slice_t){.ns = now.ns - s->ns,
+                           .launches = now.launches - s->launches,
+                           .counting_ns = now.counting_ns - s->counting_ns,
+                           .counted = now.counted - s->counted,
+                           .watching_ns = now.watching_ns - s->watching_ns,
+                           .watched = now.watched - s->watched,
+                           .by_cupti = now.by_cupti};
+}
+
 /* Returns: false: it is told to stop. */
 static bool slice_take(windows_slice_t *s, uint32_t ms)
 {
-    const uint64_t ns = gpurt_steady_ns(), launches = counted_all();
-    const hooked_spent_t spent = hooked_spent();
-    const bool goes_on = duty_wait(&windows.duty, ms);
-    const hooked_spent_t now = hooked_spent();
+    bool goes_on;
 
-    s->ns += gpurt_steady_ns() - ns;
-    s->launches += counted_all() - launches;
-    s->counting_ns += now.counting_ns - spent.counting_ns;
-    s->counted += now.counted - spent.counted;
-    s->watching_ns += now.watching_ns - spent.watching_ns;
-    s->watched += now.watched - spent.watched;
-    s->by_cupti = !hooked_is_on();
+    slice_begin(s);
+    goes_on = duty_wait(&windows.duty, ms);
+    slice_end(s);
     return goes_on;
 }
 
@@ -183,80 +211,93 @@ static void watch_look(void)
     hooked_watch(false);
 }
 
+static void graphs_look(void)
+{
+    if (windows.graphs || windows.graphless || counted_graphs() == 0)
+        return;
+    windows.graphless = true;
+    trouble_say(TROUBLE_PART, NO_GRAPHS);
+}
+
 static void plan_look(const windows_slice_t *slice)
 {
     windows_plan_see(&windows.plan, slice);
     windows.pause_ms = windows_plan_pause(&windows.plan);
     crowd_tell();
     watch_look();
+    graphs_look();
 }
 
 /* The time until the next window. While there is no room for one, launches are looked at. Returns: as
  * slice_take. */
-static bool pause_take(windows_slice_t *first, windows_slice_t *last)
+static bool pause_take(windows_slice_t *behind, windows_slice_t *last)
 {
-    uint32_t left, end;
+    uint32_t left;
 
-    if (!slice_take(first, WINDOWS_MS))
+    if (!slice_take(behind, WINDOWS_BEHIND_MS))
         return false;
-    plan_look(first);
-    *last = *first;
+    plan_look(behind);
+    *last = (windows_slice_t){0};
     while (windows.pause_ms == 0) {
-        *last = (windows_slice_t){0};
         if (!slice_take(last, LOOK_MS))
             return false;
         plan_look(last);
     }
-    left = windows.pause_ms - WINDOWS_MS;
-    if (left == 0)
+    if (last->ns) /* it looked long enough */
         return true;
-    end = left < WINDOWS_MS ? left : (uint32_t)WINDOWS_MS;
-    if (left > end && !duty_wait(&windows.duty, left - end))
-        return false;
-    *last = (windows_slice_t){0};
-    return slice_take(last, end);
+    left = windows.pause_ms - WINDOWS_BEHIND_MS - WINDOWS_MS;
+    return (left == 0 || duty_wait(&windows.duty, left)) && slice_take(last, WINDOWS_MS);
+}
+GPURT_STATIC_ASSERT(WINDOWS_PAUSE_LEAST == WINDOWS_BEHIND_MS + WINDOWS_MS, "pause_take");
+
+/* Launches and times of both. */
+static windows_slice_t both(const windows_slice_t *a, const windows_slice_t *b)
+{
+    return (windows_slice_t){.ns = a->ns + b->ns,
+                             .launches = a->launches + b->launches,
+                             .counting_ns = a->counting_ns + b->counting_ns,
+                             .counted = a->counted + b->counted,
+                             .watching_ns = a->watching_ns + b->watching_ns,
+                             .watched = a->watched + b->watched,
+                             .by_cupti = b->by_cupti};
 }
 
-/* One window, and the pause behind it. before: the slice in front; becomes that of the next window.
- * Of the first window, in which a program starts, nothing is learnt.
- * Returns: false: it is told to stop, or CUPTI does not open or close any more. */
-static bool turn(windows_slice_t *before)
+/* From a window that opens until the one behind it is due. window: has begun. before: the slice in front;
+ * becomes that of the next window. Of the first window, in which a program starts, nothing is learnt.
+ * Returns: false: it is told to stop, or CUPTI does not close any more. */
+static bool turn(windows_slice_t *window, windows_slice_t *before)
 {
     const bool first = before->ns == 0;
-    windows_slice_t window = {0}, behind = {0}, beside = *before;
+    windows_slice_t behind, beside = *before;
 
-    if (!slice_take(&window, WINDOWS_MS))
+    if (!duty_wait(&windows.duty, WINDOWS_MS) || !window_close())
         return false;
-    plan_look(first ? &window : before);
-    if (!window_close())
-        return false;
+    slice_end(window); /* with what turning them on and off took */
+    plan_look(first ? window : before);
     window_tell(true);
     if (!pause_take(&behind, before))
         return false;
-    beside.ns += behind.ns;
-    beside.launches += behind.launches;
-    beside.counting_ns += behind.counting_ns;
-    beside.counted += behind.counted;
-    beside.watching_ns += behind.watching_ns;
-    beside.watched += behind.watched;
+    beside = both(&beside, before);
     if (!first)
-        windows_plan_learn(&windows.plan, &window, &beside);
+        windows_plan_learn(&windows.plan, window, &behind, &beside);
     plan_look(before); /* how it is now: what lay behind the window may be long ago */
-    if (!window_open())
-        return false;
-    window_tell(false);
     return true;
 }
 
 static void windows_run(duty_t *duty)
 {
-    windows_slice_t before = {0};
+    windows_slice_t before = {0}, window;
 
     (void)duty;
     if (!launches_wait())
         return;
-    while (turn(&before))
-        ;
+    slice_begin(&window);
+    while (turn(&window, &before)) {
+        slice_begin(&window);
+        if (!window_open())
+            return;
+        window_tell(false);
+    }
 }
 
 /* ---- start and stop -------------------------------------------------------------------- */
@@ -286,12 +327,14 @@ bool windows_turn(CUpti_ActivityKind kind)
     return false;
 }
 
-void windows_want(const cupti_api_t *api, bool lines, bool whole)
+void windows_want(const cupti_api_t *api, windows_beside_t beside)
 {
     const char *why =
-        lines   ? "CUPTI does not take them beside lines; leave out 'lines' and 'try-lines'"
-        : whole ? "kernels, copies, fills or waits are asked for all the time, too; leave "
-                  "out those words, or 'windows'"
+        beside.lines
+            ? "CUPTI does not take them beside lines; leave out 'lines' and 'try-lines'"
+        : beside.whole
+            ? "kernels, copies, fills or waits are asked for all the time, too; leave "
+              "out those words, or 'windows'"
         : counted_is_on()
             ? NULL
             : "their cost is seen by launches that are counted; add 'counted'";
@@ -301,16 +344,42 @@ void windows_want(const cupti_api_t *api, bool lines, bool whole)
         return;
     }
     windows.api = api;
+    windows.graphs = beside.graphs;
     windows.plan.budget = budget_read();
     windows.told_ns = gpurt_real_ns();
-    if (!window_open())
+    windows.opened = window_open();
+    if (!windows.opened)
         return;
     if (!duty_start(&windows.duty, "gpurt-windows", windows_run, NULL))
         trouble_say(TROUBLE_PART,
                     "all kernels are recorded, and no window ends: no thread");
 }
 
+/* 0: of none. */
+static uint64_t node_of(const CUpti_Activity *record)
+{
+    switch (record->kind) {
+    case CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL:
+        return ((const CUpti_ActivityKernel10 *)(const void *)record)->graphNodeId;
+    case CUPTI_ACTIVITY_KIND_MEMCPY:
+        return ((const CUpti_ActivityMemcpy6 *)(const void *)record)->graphNodeId;
+    case CUPTI_ACTIVITY_KIND_MEMCPY2:
+        return ((const CUpti_ActivityMemcpyPtoP4 *)(const void *)record)->graphNodeId;
+    case CUPTI_ACTIVITY_KIND_MEMSET:
+        return ((const CUpti_ActivityMemset4 *)(const void *)record)->graphNodeId;
+    default:
+        return 0;
+    }
+}
+
+bool windows_spoil(const CUpti_Activity *record)
+{
+    return windows.opened && node_of(record) != 0;
+}
+
 void windows_stop(void)
 {
     duty_stop(&windows.duty, STOP_MS);
+    if (windows.opened)
+        graphs_look();
 }

@@ -3,12 +3,15 @@
  * a program no more than it was given (GPURT_CUPTI=windows, GPURT_CUPTI_BUDGET in percent). Launches
  * are counted all the time, so what a window costs is seen: launches a second in it and beside it.
  *
- *   on  |window|                |window|                |window|
- *   off         |slice|   |slice|       |slice|   |slice|
+ *   on         |window|                         |window|
+ *   off |slice|        | behind |   ...   |slice|        | behind |
  *
- * A window is compared with the slices on both sides of it, and the pause between two windows is as
- * long as the sums of the last ones ask for. Graphs have records all the time: CUPTI has one way for
- * all graphs. A thread of its own calls CUPTI, which may not come back. */
+ * A window, and the time behind it, in which CUPTI still works for it, are compared with the slices on both
+ * sides, and the pause between two windows is as long as the sums of the last ones ask for.
+ *
+ * Graphs have no records: turned on in windows they end the program, turned on for good they cost each
+ * launch of a kernel more than its record. Their nodes' records are of no use: in windows CUPTI gives them
+ * times of many milliseconds. A thread of its own calls CUPTI, which may not come back. */
 #ifndef GPURT_CUPTI_WINDOWS_H
 #define GPURT_CUPTI_WINDOWS_H
 
@@ -19,10 +22,19 @@
 /* Whether windows turn such records on and off. */
 bool windows_turn(CUpti_ActivityKind kind);
 
-/* Opens the first window, which lasts until launches are seen. lines: they are asked for, too, and
- * CUPTI does not take records in windows beside them. whole: so are records that windows would turn
- * off. Context: once, behind `counted`; CUDA starts. */
-void windows_want(const cupti_api_t *api, bool lines, bool whole);
+/* What was asked for, too. */
+typedef struct windows_beside {
+    bool lines;  /* CUPTI does not take records in windows beside them */
+    bool whole;  /* records that windows would turn off */
+    bool graphs; /* all the time */
+} windows_beside_t;
+
+/* Opens the first window, which lasts until launches are seen. Context: once, behind `counted`; CUDA
+ * starts. */
+void windows_want(const cupti_api_t *api, windows_beside_t beside);
+
+/* Whether such a record is of a node of a graph, and not to be believed. Context: the reader. */
+bool windows_spoil(const CUpti_Activity *record);
 
 /* A call of CUPTI's has not come back for seconds. Context: any thread. */
 bool windows_stuck(void);
@@ -33,7 +45,9 @@ void windows_stop(void);
 
 enum {
     WINDOWS_MS = 200,
-    WINDOWS_PAUSE_MOST = 60000, /* ms */
+    WINDOWS_BEHIND_MS = 400,    /* in which what a window costs shows still */
+    WINDOWS_PAUSE_LEAST = 600,  /* ms */
+    WINDOWS_PAUSE_MOST = 60000, /* likewise */
     WINDOWS_PAST = 8            /* windows whose sums count */
 };
 
@@ -62,9 +76,9 @@ typedef struct windows_plan {
 
 /* How often the program launches. */
 void windows_plan_see(windows_plan_t *p, const windows_slice_t *slice);
-/* One window, and what lay on both sides of it. */
+/* One window, the time behind it, and what lay on both sides of these. */
 void windows_plan_learn(windows_plan_t *p, const windows_slice_t *window,
-                        const windows_slice_t *beside);
+                        const windows_slice_t *behind, const windows_slice_t *beside);
 /* Returns: ms between two windows; 0: the budget has no room for any. */
 uint32_t windows_plan_pause(const windows_plan_t *p);
 /* What counting and windows with such pauses cost; pause 0: without windows. */

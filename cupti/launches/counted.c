@@ -47,6 +47,11 @@ uint64_t counted_all(void)
     return sum;
 }
 
+uint64_t counted_graphs(void)
+{
+    return count_of(launchnames_graphs());
+}
+
 static uint64_t recorded_of(launchname_t *name)
 {
     return gpurt_load_relaxed_dev_u64(&name->xrecorded); /* relaxed: a count */

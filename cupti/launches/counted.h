@@ -18,6 +18,8 @@ void counted_recorded(launchname_t *name);
 
 /* All launches so far. Context: any thread. */
 uint64_t counted_all(void);
+/* Launches of graphs among them. */
+uint64_t counted_graphs(void);
 
 /* What was launched by now is in the box when this returns. Context: any thread; the program closes
  * its box. */

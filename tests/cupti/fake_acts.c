@@ -72,7 +72,7 @@ static void fake_kernel_of(int lane, const fake_where_t *where, const char *name
         k->graphId = where->graph;
         k->graphNodeId = where->node;
         k->isDeviceLaunched = where->by_device;
-        k->correlationId = ++fake.correlation;
+        k->correlationId = where->call ? where->call : ++fake.correlation;
     }
     pthread_mutex_unlock(&fake.lock);
 }
@@ -115,18 +115,35 @@ static void graph_whole(int lane, const fake_graph_t *graph, uint64_t start, uin
 }
 
 /* As CUPTI does it: the record of the whole takes the place of its nodes'. */
-static void fake_graph_run(int lane, const fake_graph_t *graph, uint64_t start, uint64_t ns)
+/* call: the launch's number. */
+static void nodes_run(int lane, const fake_graph_t *graph, uint32_t call, uint64_t start,
+                      uint64_t ns)
 {
     fake_where_t where = {.device = 1, .context = 1, .stream = 7, .graph = graph->id};
 
-    if (fake.kinds >> CUPTI_ACTIVITY_KIND_GRAPH_TRACE & 1) {
-        graph_whole(lane, graph, start, start + graph->nodes * ns);
-        return;
-    }
+    where.call = call;
     for (uint32_t i = 0; i < graph->nodes; i++) {
         where.node = (uint64_t)graph->id << 32 | (i + 1);
         fake_kernel_of(lane, &where, "node", start + i * ns, start + (i + 1) * ns);
     }
+}
+
+static uint32_t call_next(void)
+{
+    uint32_t call;
+
+    pthread_mutex_lock(&fake.lock);
+    call = ++fake.correlation;
+    pthread_mutex_unlock(&fake.lock);
+    return call;
+}
+
+static void fake_graph_run(int lane, const fake_graph_t *graph, uint64_t start, uint64_t ns)
+{
+    if (fake.kinds >> CUPTI_ACTIVITY_KIND_GRAPH_TRACE & 1)
+        graph_whole(lane, graph, start, start + graph->nodes * ns);
+    else
+        nodes_run(lane, graph, call_next(), start, ns);
 }
 
 /* Both ends of the call are told, as CUPTI does it. */
@@ -135,6 +152,7 @@ static uint32_t fake_launch(uint32_t id, const void *params, const char *name, i
     const CUresult failed = CUDA_ERROR_LAUNCH_FAILED;
     uint64_t now, data = 0;
     fake_where_t where = {.context = 1, .stream = 7, .device = 1};
+    const fake_graph_t graph = {.id = 3, .nodes = 2};
     CUpti_CallbackData call = {.callbackSite = CUPTI_API_ENTER,
                                .functionName = "cuLaunch",
                                .functionParams = params,
@@ -151,6 +169,8 @@ static uint32_t fake_launch(uint32_t id, const void *params, const char *name, i
     now = fake.time();
     if (ends == 3)
         call.functionReturnValue = (void *)(uintptr_t)&failed;
+    else if (ends && id == CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch)
+        fake_graph_run(0, &graph, now, 1000);
     else if (ends)
         fake_kernel_of(0, &where, name ? name : "node", ends == 1 ? now : 0,
                        ends == 1 ? now + 1000 : 0);

@@ -12,6 +12,7 @@
 /* Where a kernel ran, and its shape; 0: one that all have. */
 typedef struct fake_where {
     uint32_t device, context, stream, graph;
+    uint32_t call; /* the launch's number; 0: the next one */
     uint64_t node;
     int32_t grid, block;
     uint16_t registers;

@@ -75,6 +75,22 @@ void running_windows(long ms)
     printf("%ld launches\n", count);
 }
 
+void running_graphs(long ms)
+{
+    static fake_graph_t made = {.id = 3, .nodes = 2};
+    const cuGraphLaunch_params graph = {.hGraph = (CUgraphExec)(void *)&made,
+                                        .hStream = (CUstream)0x77};
+    const uint64_t end = fake->time() + (uint64_t)ms * 1000000;
+    long count = 0;
+
+    for (uint64_t at = fake->time(); at < end; at += 100000, count++) {
+        fake->launch(CUPTI_DRIVER_TRACE_CBID_cuGraphLaunch, &graph, NULL, ENDS);
+        launch(0x77, "alone", ENDS);
+        spin_until(at);
+    }
+    printf("%ld graphs\n", count);
+}
+
 void running_late(long ms)
 {
     CUpti_ActivityKernel10 record = {.kind = CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL,

@@ -13,6 +13,8 @@ void running_last(long ms);
 void running_many(long count);
 /* One behind another for so long, of two names, slower while they have records. Says how many. */
 void running_windows(long ms);
+/* Graphs of two nodes by turns with a kernel, for so long. Says how many graphs. */
+void running_graphs(long ms);
 /* And with code that is sampled. */
 void running_busy(long count);
 /* A kernel of which there are samples, and one behind it. */

@@ -44,6 +44,17 @@ has '^ windows: 200 ms of records in each ' top
 has '~[0-9.]*% .*oftenx(int)' top
 lacks 'WARN .*windows' text
 
+# Graphs are counted. Of their nodes CUPTI gives no times to be believed; asked for, each graph has its own.
+run --budget 5 -- running-graphs 1500
+graphs=$(sed 's/ .*//' out)
+holds --argjson n "$graphs" '.graphs == 0 and (.kernel_list | map({(.name): [.count, .untimed]}) | add) as $k |
+    ($k | keys) == ["(graphs)", "alone"] and $k["(graphs)"] == [$n, $n] and $k.alone[0] == $n and $k.alone[1] < $n'
+has "WARN .*graphs are counted and have no times: .*'budget,graphs', or --cupti graphs beside --budget, has them" text
+run --budget 5 --cupti graphs -- running-graphs 700
+graphs=$(sed 's/ .*//' out)
+holds --argjson n "$graphs" '.graphs == $n and (.kernel_list | map(.name)) == ["alone"]'
+lacks 'graphs are counted' text
+
 # Where to count launches costs more than that, none opens behind the first one, and it is told.
 run --budget 0.1 -- running-busy 700000
 has 'WARN .*no windows of records for now: to count launches costs the program more than the budget' text
@@ -84,4 +95,4 @@ refused() {
 }
 refused "--budget: '0' is not from 0.1 to 50 percent" --budget 0
 refused "--budget: '2%' is not from 0.1 to 50 percent" --budget 2%
-refused '--budget chooses what is recorded: leave out --cupti' --budget 2 --cupti full
+refused '--budget chooses what is recorded: leave out --cupti, or say --cupti graphs' --budget 2 --cupti full

@@ -70,26 +70,46 @@ static void processor_choose(int cpu)
         exit(6);
 }
 
-/* Prints the mean time of a launch, with what the program waits for it, over two thirds of so many
- * milliseconds; the first third warms up. */
+/* A fixed piece of work of the host. Returns: what it took. */
+static double host_works()
+{
+    static unsigned table[8192];
+    const double begin = now_ns();
+    unsigned at = 1;
+
+    for (int i = 0; i < 8000; i++) {
+        at = at * 1664525u + 1013904223u + table[at >> 19];
+        table[at >> 19] ^= at;
+    }
+    asm volatile("" ::"r"(at)); /* it is needed */
+    return now_ns() - begin;
+}
+
+/* Batches of launches and waits for so long, of which a third warms up. Prints the mean time of a launch,
+ * and the mean of that over a fixed piece of work beside each batch: a host that others use, too, is
+ * slower by a third for seconds. */
 static void steady(unsigned *counter, int ms, int cpu)
 {
+    const int batch = 200;
     const double begin = now_ns(), warm = begin + ms * 1e6 / 3, end = begin + ms * 1e6;
-    double since = 0, now = begin;
-    long count = 0;
+    double now = begin, launches = 0, ratios = 0;
+    long batches = 0;
 
     processor_choose(cpu);
     while (now < end) {
-        for (int i = 0; i < 200; i++)
+        for (int i = 0; i < batch; i++)
             tick<<<1, 32>>>(counter);
         NEED(cudaDeviceSynchronize());
+        const double took = (now_ns() - now) / batch, beside = host_works();
+        if (now >= warm) {
+            launches += took;
+            ratios += took / beside;
+            batches++;
+        }
         now = now_ns();
-        if (since > 0)
-            count += 200;
-        else if (now >= warm)
-            since = now;
     }
-    printf("%.1f\n", count ? (now - since) / double(count) : 0.0);
+    printf("%.1f %.6f\n", batches ? launches / double(batches) : 0.0,
+           batches ? ratios / double(batches) : 0.0);
     fflush(stdout);
 }
 

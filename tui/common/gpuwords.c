@@ -37,15 +37,15 @@ int gpuwords_budget(const gpurt_option_program_t *program, const char *percent,
 {
     if (!percent)
         return 0;
-    if (*words)
+    if (*words && strcmp(*words, "graphs") != 0)
         return gpurt_option_refuse(program, "--budget chooses what is recorded: leave out "
-                                            "--cupti");
+                                            "--cupti, or say --cupti graphs");
     if (!is_budget(percent))
         return gpurt_option_refuse(program, "--budget: '%s' is not from 0.1 to 50 percent",
                                    percent);
     if (setenv("GPURT_CUPTI_BUDGET", percent, 1) != 0)
         return gpurt_option_refuse(program, "environment: %s", strerror(errno));
-    *words = "budget";
+    *words = *words ? "budget,graphs" : "budget";
     return 0;
 }
 

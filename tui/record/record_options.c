@@ -50,7 +50,8 @@ static const gpurt_option_t rows[] = {
      .uses = START,
      .help = "what recording may take of PROGRAM's time, in place of --cupti: launches are "
              "counted, and kernels, copies and waits recorded in windows of 200 ms, as "
-             "often as that allows; totals are estimates (~)"},
+             "often as that allows; totals are estimates (~). Graphs are counted; --cupti "
+             "graphs gives them times, and slows each launch down"},
     {.section = "Failures",
      .name = "exec-on-panic",
      .arg = "CMD",

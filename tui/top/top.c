@@ -91,7 +91,7 @@ static const gpurt_option_t rows[] = {
      .uses = PROGRAM,
      .help = "what watching may take of PROGRAM's time: launches are counted, and kernels, "
              "copies and waits recorded in windows of 200 ms, as often as that allows; "
-             "totals are estimates (~). In place of --cupti"},
+             "totals are estimates (~). In place of --cupti, but for --cupti graphs"},
     {.section = "Screen",
      .letter = 'd',
      .name = "delay",
