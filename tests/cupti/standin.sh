@@ -18,6 +18,20 @@ field() { "$bin/gpurt-log" stat --json run.gplog | grep -o "\"$1\":[0-9]*" | hea
 lines() { "$bin/gpurt-log" cat run.gplog | grep -c "$1" || true; }
 log_has() { "$bin/gpurt-log" cat run.gplog | grep >/dev/null -e "$1" || fail "$2: no '$1' in: $("$bin/gpurt-log" cat run.gplog | tail -n 5)"; }
 
+# recorded OPTION... -- MODE [N]: a run of $app, what it said in out and err, the log's records in text, its sums in sums.
+recorded() {
+    local options=()
+    while [ "$1" != -- ]; do options+=("$1"); shift; done
+    shift
+    rm -f run.gplog
+    "$bin/gpurt-record" -q -o run.gplog "${options[@]}" -- "$app" "$@" >out 2>err || fail "$*: exit status $?: $(cat err)"
+    "$bin/gpurt-log" cat run.gplog >text
+    "$bin/gpurt-log" stat run.gplog >sums
+}
+# has PATTERN FILE, lacks PATTERN FILE. $setting: what a failure says first.
+has() { grep -q -e "$1" "$2" || { tail -n 12 "$2" | cut -c1-900 >&2; fail "${setting:-}no '$1' in $2"; }; }
+lacks() { ! grep -e "$1" "$2" >&2 || fail "${setting:-}'$1' in $2"; }
+
 # counted WHO N: every kernel once, whatever the end; the collector says the same number.
 counted() {
     [ "$(lines ' kernel ')" = "$2" ] || fail "'$1': $(lines ' kernel ') kernels, not $2"

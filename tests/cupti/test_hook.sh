@@ -9,14 +9,7 @@ set -euo pipefail
 app=$tests/hook_app
 
 # run WORDS MODE [MS]: and what the log says of it.
-run() {
-    rm -f run.gplog
-    "$bin/gpurt-record" -q --cupti "$1" -o run.gplog -- "$app" "${@:2}" >out 2>err || fail "$*: exit status $?: $(cat err)"
-    "$bin/gpurt-log" cat run.gplog >text
-    "$bin/gpurt-log" stat run.gplog >sums
-}
-has() { grep -q -e "$1" "$2" || { tail -n 12 "$2" | cut -c1-300 >&2; fail "no '$1' in $2"; }; }
-lacks() { ! grep -e "$1" "$2" >&2 || fail "'$1' in $2"; }
+run() { recorded --cupti "$1" -- "${@:2}"; }
 # launched NAME N: so often by all its records.
 launched() {
     local sum

@@ -12,22 +12,14 @@ unset FAKE_PC GPURT_CUPTI_LINES_PERIOD GPURT_CUPTI_LINES_MS
 # run MODE [N]: and what the log says of it.
 run() {
     local began=$SECONDS
-    rm -f run.gplog
-    "$bin/gpurt-record" -q -o run.gplog -- "$app" "$@" >out || fail "${FAKE_PC-} $*: exit status $?"
+    setting=${FAKE_PC:+$FAKE_PC: }
+    recorded -- "$@"
     took=$((SECONDS - began))
-    "$bin/gpurt-log" cat run.gplog >text
     "$bin/gpurt-log" lines run.gplog >shown
     "$bin/gpurt-log" lines --json run.gplog >json
-    [ "$(grep -c 'kernel beside' text)" = 1 ] || fail "${FAKE_PC-} $*: the kernel beside is not recorded"
+    [ "$(grep -c 'kernel beside' text)" = 1 ] || fail "$setting$*: the kernel beside is not recorded"
     lacks 'CUPTI refuses' text # lines are asked for behind all kinds of records
 }
-has() {
-    grep -q -e "$1" "$2" && return
-    echo "$2 ends with:" >&2
-    tail -n 5 "$2" | cut -c1-900 >&2
-    fail "${FAKE_PC-}: no '$1' in $2"
-}
-lacks() { ! grep -e "$1" "$2" >&2 || fail "${FAKE_PC-}: '$1' in $2"; }
 samples() { grep -o '^{"samples":[0-9]*' json | cut -d: -f2; }
 
 # shares: of the kernels of lines_app.c, exactly; shares_shown: in text alone.

@@ -7,22 +7,9 @@ set -euo pipefail
 . "${BASH_SOURCE[0]%/*}/standin.sh" "$1" "$2"
 unset FAKE_PC GPURT_CUPTI_LINES_PERIOD GPURT_CUPTI_LINES_MS
 
-# run OPTION... -- MODE [N]: and what the log says of it.
-run() {
-    local options=()
-    while [ "$1" != -- ]; do options+=("$1"); shift; done
-    shift
-    rm -f run.gplog
-    "$bin/gpurt-record" -q -o run.gplog "${options[@]}" -- "$app" "$@" >out 2>err || fail "$*: exit status $?: $(cat err)"
-    "$bin/gpurt-log" cat run.gplog >text
-    "$bin/gpurt-log" stat run.gplog >sums
-}
-has() { grep -q -e "$1" "$2" || { tail -n 8 "$2" | cut -c1-600 >&2; fail "no '$1' in $2"; }; }
-lacks() { ! grep -e "$1" "$2" >&2 || fail "'$1' in $2"; }
-
 # What ends is not told of, however it ends: by its record, by a later one of its stream, by a wait of the host's; nor is
 # what failed to launch. A kernel that stays is, with what waits behind it; so is one of another stream.
-run --cupti default,running -- running-ends 900
+recorded --cupti default,running -- running-ends 900
 lacks ' running ended' text
 lacks ' running failed' text
 has ' running stays(int): grid 4,3,2 block 96,2,1, stream 0x77, launched [0-9]* ns ago; of its stream 3 have not ended, number 0 of them' text
@@ -36,33 +23,33 @@ COLUMNS=150 "$bin/gpurt-top" -b -v gpu --replay run.gplog >top
 has 'running stays(int) for at most ' top
 
 # When it has ended, nothing runs.
-run --cupti default,running -- running-late 900
+recorded --cupti default,running -- running-late 900
 has ' running stays(int): ' text
 has ' running (none): ' text
 lacks '^running ' sums
 
-run --cupti default,running -- running-last 900
+recorded --cupti default,running -- running-last 900
 has ' running last(int): ' text
 lacks '^running ' sums
 
 # Where CUPTI takes long to be had, who looks has begun: a race, for who watches for one.
-FAKE_CUPTI=late run --cupti default,running -- running-last 700
+FAKE_CUPTI=late recorded --cupti default,running -- running-last 700
 has ' running last(int): ' text
 
 # Nobody asked, so no call of the driver is told of; with default neither.
 for words in default kernels all; do
-    run --cupti $words -- running-ends 900
+    recorded --cupti $words -- running-ends 900
     lacks ' running ' text
 done
 
 # More launches at once than there is room for are told as such.
-run --cupti default,running -- running-many 40000
+recorded --cupti default,running -- running-many 40000
 has 'WARN .*what runs is not known of each launch: more than' text
 
 # What lines cost a program that launches all the time is told, once.
-run --cupti counted,lines -- running-busy 300000
+recorded --cupti counted,lines -- running-busy 300000
 [ "$(grep -c 'WARN .*lines cost a launch about a microsecond: at [0-9]* launches a second some [0-9]*% of the time' text)" = 1 ] || fail "cost of lines: $(grep WARN text)"
-run --cupti counted,lines -- running-busy 2000
+recorded --cupti counted,lines -- running-busy 2000
 lacks 'lines cost a launch' text
 
 # A hang of a plain program, explained within a second of its limit, and once: kernel, lines, reasons, what waits.

@@ -9,19 +9,11 @@ set -euo pipefail
 . "${BASH_SOURCE[0]%/*}/standin.sh" "$1" "$2"
 unset FAKE_PC GPURT_CUPTI_BUDGET
 
-# run OPTION... -- MODE [N]: and what the log says of it.
+# The same as recorded, and the sums of the GPU.
 run() {
-    local options=()
-    while [ "$1" != -- ]; do options+=("$1"); shift; done
-    shift
-    rm -f run.gplog
-    "$bin/gpurt-record" -q -o run.gplog "${options[@]}" -- "$app" "$@" >out 2>err || fail "$*: exit status $?: $(cat err)"
-    "$bin/gpurt-log" cat run.gplog >text
-    "$bin/gpurt-log" stat run.gplog >sums
+    recorded "$@"
     "$bin/gpurt-log" stat --json run.gplog | jq .activity >json
 }
-has() { grep -q -e "$1" "$2" || { tail -n 8 "$2" | cut -c1-600 >&2; fail "no '$1' in $2"; }; }
-lacks() { ! grep -e "$1" "$2" >&2 || fail "'$1' in $2"; }
 holds() { jq -e "$@" json >/dev/null || fail "${*: -1}: $(jq -c '{windows, gpus, kernel_list}' json)"; }
 
 # A program that is a third slower in windows has few of them, with 5 %. Each kernel of the stand-in takes 1 us. In the
