@@ -8,6 +8,7 @@
 
 #include "must.h"
 
+#include <gpurt/channels.h>
 #include <gpurt/executors.h>
 #include <gpurt/hostwords.h>
 
@@ -20,13 +21,19 @@ static gpurt_t *rt;
 static gpurt_error_t err;
 static task_board_t *board;
 
-static inline gpurt_executor_t executor_open(uint32_t blocks, uint32_t tasks)
+static inline gpurt_executor_t executor_of(uint32_t blocks, uint32_t warps, uint32_t tasks)
 {
-    const gpurt_executor_options_t options = {.blocks = blocks, .warps = 2, .tasks = tasks};
+    const gpurt_executor_options_t options = {
+        .blocks = blocks, .warps = warps, .tasks = tasks};
     gpurt_executor_t x;
 
     must(gpurt_executor_open(rt, task_tests, &options, &x, &err));
     return x;
+}
+
+static inline gpurt_executor_t executor_open(uint32_t blocks, uint32_t tasks)
+{
+    return executor_of(blocks, 2, tasks);
 }
 
 static inline void board_make(uint32_t marks)
@@ -43,6 +50,24 @@ static inline void board_free(void)
 {
     must(gpurt_host_destroy(rt, board));
     board = NULL;
+}
+
+static inline task_desk_t *desk_make(void)
+{
+    task_desk_t *desk;
+    void *memory;
+
+    must(gpurt_host_create(rt, sizeof *desk, &memory, &err));
+    memset(memory, 0, sizeof *desk);
+    desk = memory;
+    must(gpurt_make_channel(rt, &desk->notes, NULL, &err));
+    return desk;
+}
+
+static inline void desk_free(task_desk_t *desk)
+{
+    must(gpurt_channel_destroy(rt, &desk->notes.channel, &err));
+    must(gpurt_host_destroy(rt, desk));
 }
 
 static inline void executor_end(gpurt_executor_t x)

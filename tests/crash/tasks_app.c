@@ -6,8 +6,9 @@
  *   held     a task that nobody starts, and one that waits for it
  *   deadlock two tasks that wait for each other
  *   quota    three tasks of a group that has had its share
+ *   asleep   a task that sleeps, then one that waits for a child that does
  *
- * SIGUSR1 ends the last four before. Or: tasks_app fib N, which says how many tasks that took, runs
+ * SIGUSR1 ends the last five before. Or: tasks_app fib N, which says how many tasks that took, runs
  * 33 fans that spawn 1,000 marks, and then is idle until that signal. */
 #include "../executor_stage.h"
 
@@ -105,6 +106,14 @@ static void quota(gpurt_executor_t x, uint32_t ms)
     must(gpurt_executor_quota(rt, x, 1, 0, 0, &err));
 }
 
+static void asleep(gpurt_executor_t x, uint32_t ms)
+{
+    struct task_sleeps_args a = {.board = board, .ns = 900000000, .left = 1, .child = 1};
+
+    must(gpurt_executor_submit(rt, x, sleeps, &a, 1, 0, NULL, &err));
+    wait_ms(ms);
+}
+
 static void fib_of(gpurt_executor_t x, uint32_t n)
 {
     struct task_fan_args fan = {.board = board, .count = 1000};
@@ -124,8 +133,8 @@ static void fib_of(gpurt_executor_t x, uint32_t n)
 static const struct {
     const char *name;
     void (*play)(gpurt_executor_t x, uint32_t ms);
-} scenes[] = {{"load", load},         {"stuck", stuck}, {"held", held},
-              {"deadlock", deadlock}, {"quota", quota}, {"fib", fib_of}};
+} scenes[] = {{"load", load},   {"stuck", stuck},   {"held", held}, {"deadlock", deadlock},
+              {"quota", quota}, {"asleep", asleep}, {"fib", fib_of}};
 
 int main(int argc, char **argv)
 {

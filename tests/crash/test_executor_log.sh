@@ -94,6 +94,19 @@ wait $!
 "$bin/gpurt-top" -b -n 1 -v scheduler -r quota.gplog >screen
 grep -q 'group 1   [0-9]*% of the time, no quota$' screen || fail "$(cat screen)"
 
+# Nor is one that sleeps, or that waits for one that does.
+GPURT_LOG=asleep.gplog "$app" asleep 60000 &
+until "$bin/gpurt-log" stat --json asleep.gplog >asleep.json 2>/dev/null && jq -e '.objects.list[] |
+    select(.class=="executor").fields.ended == 2' asleep.json >/dev/null; do
+    kill -0 $! 2>/dev/null || fail "asleep: $(cat asleep.json)"
+    sleep 0.1
+done
+kill -USR1 $!
+wait $!
+"$bin/gpurt-log" stat --json asleep.gplog | jq -e '[.objects.list[] | select(.class=="stuck_task")] | length == 0' >/dev/null ||
+    fail "asleep: $("$bin/gpurt-log" stat --json asleep.gplog)"
+"$bin/gpurt-log" cat asleep.gplog | grep -q 'executor 1: .* timed [12]' || fail "$("$bin/gpurt-log" cat asleep.gplog)"
+
 # All of them end with the executor, and a program that reads lines sees them, too.
 "$bin/gpurt-log" cat deadlock.gplog >lines
 grep -q 'stuck task 1: .*why awaits_task, .*waits for 2, ' lines || fail "$(cat lines)"

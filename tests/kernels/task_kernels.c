@@ -298,6 +298,59 @@ GPURT_TASK(spends, t, run)
     gpurt_task_result(run, due);
 }
 
+GPURT_TASK(sleeps, t, run)
+{
+    struct task_mark_args mine = {t->board, t->mark, 0, 0};
+    struct task_sleeps_args child = {t->board, 2 * t->ns, 0, t->mark + t->left, 1, 0};
+    uint32_t left = t->left;
+    uint64_t ns = t->ns;
+
+    gpurt_syncwarp(GPURT_FULL_MASK); /* all have read it */
+    if (gpurt_lane() == 0) {         /* the child that it has spawned before has ended */
+        task_mark_t *marks = t->board->marks;
+
+        marks[mine.mark].early |= gpurt_globaltimer() < t->until;
+        if (t->child && t->until)
+            marks[mine.mark].early |= marks[child.mark + 1].data != child.mark + 2;
+        t->until = gpurt_globaltimer() + ns;
+        t->left = left - 1;
+    }
+    if (!left) {
+        mark_run(&mine, run);
+        return;
+    }
+    if (t->child)
+        (void)gpurt_task_spawn(run, sleeps, &child, gpurt_lane() == 0, GPURT_TASK_CHILD);
+    gpurt_task_sleep(run, ns);
+}
+
+GPURT_TASK(hears, t, run)
+{
+    struct task_mark_args mine = {t->board, t->mark, 0, 0};
+    uint32_t note = 0;
+
+    GPURT_TASK_UNTIL(run, &t->naps,
+                     gpurt_lane() == 5 &&
+                         gpurt_try_receive(&t->desk->notes, &note) == GPURT_OK);
+    mark_run(&mine, run);
+    gpurt_task_result(run, gpurt_shfl_u32(GPURT_FULL_MASK, note, 5));
+}
+
+GPURT_TASK(says, t, run)
+{
+    struct task_mark_args mine = {t->board, t->mark, 0, 0};
+
+    while (t->note) {
+        GPURT_TASK_UNTIL(run, &t->naps,
+                         gpurt_lane() == 0 &&
+                             gpurt_try_send(&t->desk->notes, &t->note) == GPURT_OK);
+        if (gpurt_lane() == 0)
+            t->note--;
+        gpurt_syncwarp(GPURT_FULL_MASK);
+    }
+    mark_run(&mine, run);
+}
+
 /* Its block's hint of others without work. The whole warp. */
 GPURT_DEV bool rouses_knows_hungry(const gpurt_task_run_t *run)
 {
@@ -349,4 +402,20 @@ GPURT_KERNEL(taskring_unread, struct taskring_args, p)
     }
     if (*p->wrong == 0 && gpurt_taskring_read(&ring, ticket) != 0)
         *p->wrong = 1;
+}
+
+GPURT_KERNEL(tasktimed_meanwhile, struct tasktimed_args, p)
+{
+    gpurt_executor_map_t m;
+    uint64_t claim;
+
+    __builtin_memset(&m, 0, sizeof m);
+    m.words = p->words;
+    m.slots = p->slots;
+    m.due = p->due;
+    m.task_shift = m.edge_shift = 1;
+    claim = gpurt_timed_claim(&m);
+    gpurt_timed_hold(&m, 0, claim + 1000 * (uint64_t)GPURT_TIMED_CLAIM_NS);
+    gpurt_timed_done(&m, claim, GPURT_DUE_NEVER, 0);
+    *p->left_ns = gpurt_timed_next(&m);
 }

@@ -100,6 +100,21 @@ struct task_spends_args {
     uint32_t asks, panics;
 };
 
+/* `left` naps, whole ones of `ns`. child: before each it spawns one that naps for twice as long, whose mark is
+ * behind its own. */
+struct task_sleeps_args {
+    task_board_t *board;
+    uint64_t ns, until;
+    uint32_t mark, left, child;
+};
+
+/* Waits for a note, or sends them: from 1 to `note`. */
+struct task_hears_args {
+    task_board_t *board;
+    task_desk_t *desk;
+    uint32_t mark, note, naps;
+};
+
 /* mark: checks what it waits for. gated: the same, once the gate is open. fan: spawns marks. graph:
  * spawns them with edges. fib: children, and a second run when they have ended. yields: waits for
  * nothing, `count` times. hoard: spawns `state` sharers, which run on until two blocks have run one, or
@@ -110,7 +125,8 @@ struct task_spends_args {
  * patient: spawns marks from 1 on, and waits in its body until so many tasks ran, while it asks what
  * is due. With `yields` it then ends its run, and goes on in another. rouses: its block sees that no
  * other is without work, and does not look again; when the gate is 2 it spawns an urgent mark.
- * spends: takes time; its result is 1 when it was due. */
+ * spends: takes time; its result is 1 when it was due. sleeps: naps, and then is a mark, which is early when
+ * a nap was too short. hears, says: by a channel, each in its own time. */
 #define TASK_TESTS(TASK)                    \
     TASK(mark, struct task_mark_args)       \
     TASK(gated, struct task_mark_args)      \
@@ -127,7 +143,10 @@ struct task_spends_args {
     TASK(asks, struct task_asks_args)       \
     TASK(patient, struct task_patient_args) \
     TASK(rouses, struct task_mark_args)     \
-    TASK(spends, struct task_spends_args)
+    TASK(spends, struct task_spends_args)   \
+    TASK(sleeps, struct task_sleeps_args)   \
+    TASK(hears, struct task_hears_args)     \
+    TASK(says, struct task_hears_args)
 
 GPURT_EXECUTOR_DECLARE(task_tests, TASK_TESTS);
 
@@ -139,5 +158,13 @@ struct taskring_args {
 };
 /* Block 1 pushes a third number while block 0, which has a ticket, does not read the first yet. */
 GPURT_KERNEL_DECLARE(taskring_unread, struct taskring_args);
+
+/* Of an executor of two tasks. left_ns: until it looks at those that sleep again. Owner: the test. */
+struct tasktimed_args {
+    gpurt_executor_words_t *words;
+    uint64_t *slots, *due, *left_ns;
+};
+/* One begins to sleep while a warp goes through those that do: none yet. */
+GPURT_KERNEL_DECLARE(tasktimed_meanwhile, struct tasktimed_args);
 
 #endif

@@ -240,6 +240,48 @@ static void naps(void)
     OK(gpurt_executor_close(rt, x, NULL, &err));
 }
 
+/* Tasks that sleep, of all blocks, for times that come close together: each comes back, and none too soon.
+ * With panics what a block held is not lost. */
+static void sleepers(bool panics)
+{
+    enum {
+        SLEEPERS = 40
+    };
+    const gpurt_executor_options_t options = {
+        .blocks = BLOCKS, .warps = 1 + random_below(2), .tasks = 160};
+    struct task_sleeps_args a = {.board = &u.board};
+    struct task_mark_args b = {.board = &u.board, .mark = SLEEPERS, .panics = 1};
+    gpurt_executor_t x;
+    gpurt_status_t st;
+    uint64_t dropped;
+
+    memset(&u, 0, sizeof u);
+    OK(gpurt_executor_open(rt, task_tests, &options, &x, &err));
+    for (; a.mark < SLEEPERS; a.mark++) {
+        a.ns = random_below(4) ? random_below(3000) : random_below(3000000);
+        a.left = 1 + random_below(3);
+        OK(gpurt_executor_submit(rt, x, sleeps, &a, 1, GPURT_TASK_PRIORITY(random_below(8)),
+                                 NULL, &err));
+        if (panics && a.mark == SLEEPERS / 2)
+            OK(gpurt_executor_submit(rt, x, mark, &b, 1, 0, NULL, &err));
+    }
+    OK(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    for (uint32_t i = 0; !panics && i < SLEEPERS; i++) {
+        CHECK_EQ(u.board.marks[i].xruns, 1);
+        CHECK_EQ(u.board.marks[i].early, 0);
+    }
+    if (panics) { /* those that the block ran at the time have failed */
+        gpurt_executor_status_t s;
+
+        OK(gpurt_executor_status(rt, x, &s, &err));
+        CHECK_EQ(s.ended + s.failed, SLEEPERS + 1);
+        CHECK(s.ended >= SLEEPERS - 2);
+    }
+    st = gpurt_executor_close(rt, x, &dropped, NULL);
+    CHECK(st == GPURT_OK || (panics && st == GPURT_E_PANIC));
+    CHECK_EQ(dropped, 0);
+}
+
 /* A task panics behind the spawn of another. Where an idle warp of its block is given that, and is
  * cancelled before it takes it up, it is not lost. */
 static void hands(void)
@@ -314,6 +356,27 @@ static void ring(void)
     gpurt_mem_destroy(rt, a.wrong);
 }
 
+/* A task that begins to sleep while a warp goes through the others is in time for none of its looks, and
+ * not forgotten. */
+static void meanwhile(void)
+{
+    gpurt_launch_t launch = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
+    gpurt_executor_words_t *words = stage_zeros(sizeof *words);
+    struct tasktimed_args a = {words, stage_zeros(32 * 8), stage_zeros(8), stage_zeros(8)};
+    uint32_t first = gpurt_taskring_first(1);
+    uint64_t left_ns;
+
+    OK(gpurt_copy(rt, 0, &words->tails[GPURT_RING_TIMED].x, &first, sizeof first, &err));
+    OK(gpurt_launch(rt, &launch, tasktimed_meanwhile, &a, &err));
+    OK(gpurt_copy(rt, 0, &left_ns, a.left_ns, sizeof left_ns, &err));
+    OK(gpurt_sync(rt, &err));
+    CHECK_EQ(left_ns, 0); /* a look is due */
+    gpurt_mem_destroy(rt, words);
+    gpurt_mem_destroy(rt, a.slots);
+    gpurt_mem_destroy(rt, a.due);
+    gpurt_mem_destroy(rt, a.left_ns);
+}
+
 int main(int argc, char **argv)
 {
     seeds_t s;
@@ -323,9 +386,11 @@ int main(int argc, char **argv)
         state = s.seed * 2654435761u;
         storm(s.seed % 4 == 3, s.seed % 4 == 0);
         naps();
+        sleepers(s.seed % 4 == 1);
         hands();
         fair_pulls();
         ring();
+        meanwhile();
     }
     return 0;
 }

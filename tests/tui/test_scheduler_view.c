@@ -29,7 +29,8 @@ static const char EXECUTOR[] = "executor executors\n"
                                "ready_to_begun histogram unit=ns count=32\n"
                                "useful_by_sm cells count=16\n"
                                "moved counter\n"
-                               "moved_by_pair matrix words=tasks,from_sm,to_sm count=6\n";
+                               "moved_by_pair matrix words=tasks,from_sm,to_sm count=6\n"
+                               "timed gauge\n";
 static const char KIND[] = "task_kind task_kinds\n"
                            "executor reference words=executor parent\n"
                            "name text\n"
@@ -64,7 +65,8 @@ enum {
     MAP = WAITS + 32,
     MOVED = MAP + 2,
     PAIRS,
-    VALUES = PAIRS + 6
+    TIMED = PAIRS + 6,
+    VALUES
 };
 enum {
     IDLE,
@@ -119,6 +121,7 @@ static void put_executor(uint32_t id, const char *name, uint64_t state, uint64_t
     v[PAIRS] = 32 * turn;
     v[PAIRS + 1] = 7;
     v[PAIRS + 2] = 12;
+    v[TIMED] = state == STARVED;
     object_put(0, executor, T0 + turn * SECOND, id, ended, v, VALUES);
 }
 
@@ -194,7 +197,8 @@ static void check_load(void)
            "m\n");
     put_executor(1, "tiles", STARVED, 3, 2, 0, false);
     draw_at(24, 100);
-    CHECK(seen("starved") && seen("no task is ready: 2 of 8 warps run one, 2 live"));
+    CHECK(seen("starved") &&
+          seen("no task is ready: 2 of 8 warps run one, 2 live, 1 sleep"));
     put_executor(1, "tiles", IDLE, 4, 0, 0, true);
     draw_at(24, 100);
     CHECK(seen("(executor 1, ended)  idle") && seen("no task lives"));

@@ -3,8 +3,6 @@
  * waits is told. */
 #include "../executor_stage.h"
 
-#include <gpurt/channels.h>
-
 enum {
     BLOCKS = 3
 };
@@ -97,13 +95,8 @@ static void a_panic_lets_go_of_what_it_held(void)
 {
     gpurt_executor_t x = executor_open(BLOCKS, 64);
     static const uint64_t told[] = {0, 1ull << 32 | 5, 6};
-    task_desk_t *desk;
-    void *memory;
+    task_desk_t *desk = desk_make();
 
-    must(gpurt_host_create(rt, sizeof *desk, &memory, &err));
-    memset(memory, 0, sizeof *desk);
-    desk = memory;
-    must(gpurt_make_channel(rt, &desk->notes, NULL, &err));
     for (uint32_t i = 0; i < 3; i++) {
         struct task_holds_args a = {.desk = desk, .note = i ? 4 + i : 0};
         gpurt_submitted_t task;
@@ -115,8 +108,7 @@ static void a_panic_lets_go_of_what_it_held(void)
     }
     must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
     CHECK_EQ(gpurt_executor_close(rt, x, NULL, &err), GPURT_E_PANIC);
-    must(gpurt_channel_destroy(rt, &desk->notes.channel, &err));
-    must(gpurt_host_destroy(rt, desk));
+    desk_free(desk);
 }
 
 static void without_blocks_nobody_waits(void)

@@ -8,11 +8,7 @@
 
 static gpurt_executor_t workers_open(uint32_t blocks, uint32_t tasks)
 {
-    const gpurt_executor_options_t options = {.blocks = blocks, .warps = 1, .tasks = tasks};
-    gpurt_executor_t x;
-
-    must(gpurt_executor_open(rt, task_tests, &options, &x, &err));
-    return x;
+    return executor_of(blocks, 1, tasks);
 }
 
 /* A batch of a task that spawns an urgent one, and of others. */

@@ -21,13 +21,14 @@ typedef struct part {
 } part_t;
 
 enum {
-    PARTS = 11,
+    PARTS = 12,
     PART_ALIGN = 256
 };
 
 static size_t slot_count(const gpurt_executor_map_t *m)
 {
-    return ((size_t)(GPURT_RING_FREE_EDGES + m->groups) << m->task_shift) +
+    /* without that of the edges: levels, free tasks, groups, tasks that wait for a time */
+    return ((size_t)(GPURT_RING_FREE_EDGES + m->groups + 1) << m->task_shift) +
            ((size_t)1 << m->edge_shift);
 }
 
@@ -39,6 +40,7 @@ static void parts_list(gpurt_executor_own_t *e, part_t parts[PARTS])
         {&m->blocks, e->blocks * sizeof *m->blocks},
         {&m->tasks, m->task_count * sizeof *m->tasks},
         {&m->marks, m->task_count * sizeof *m->marks},
+        {&m->due, m->task_count * sizeof *m->due},
         {&m->edges, m->edge_count * sizeof *m->edges},
         {&m->slots, slot_count(m) * sizeof *m->slots},
         {&m->warps, (size_t)e->blocks * e->warps * sizeof *m->warps},
@@ -109,6 +111,7 @@ static gpurt_status_t words_fill(gpurt_executor_own_t *e, gpurt_error_t *err)
         words.heads[i].x = first;
         words.tails[i].x = first + count;
     }
+    words.xdue = GPURT_DUE_NEVER;
     return put(e, e->map.words, &words, sizeof words, err);
 }
 
@@ -213,6 +216,7 @@ void gpurt_executor_sum(const gpurt_executor_own_t *e, const gpurt_executor_word
     }
     for (uint32_t i = 0; i < GPURT_TASK_LEVELS; i++)
         out->ready[i] = gpurt_taskring_count(words->xcredits[i]);
+    out->timed = gpurt_taskring_count(words->xcredits[GPURT_RING_TIMED]);
     out->live = (uint32_t)words->xlive;
     for (uint32_t i = 0; i < count; i++) {
         out->ended += blocks[i].xended;

@@ -26,6 +26,7 @@ enum {
     TASKS,
     LIVE,
     READY,
+    TIMED,
     STUCK,
     ENDED,
     FAILED,
@@ -74,6 +75,7 @@ static const gpurt_field_t fields[FIELDS] = {
     [TASKS] = GPURT_FIELD("tasks", LIMIT),
     [LIVE] = GPURT_FIELD("live", GAUGE, .of = "tasks"),
     [READY] = GPURT_FIELD("ready", GAUGE), /* those that wait for their group's time, too */
+    [TIMED] = GPURT_FIELD("timed", GAUGE), /* tasks that sleep */
     [STUCK] =
         GPURT_FIELD("stuck", GAUGE,
                     .flags = GPURT_FIELD_TROUBLE), /* tasks, of those that are told of */
@@ -241,6 +243,7 @@ static void sums_put(const gpurt_executor_status_t *s, uint64_t *values)
     values[ASLEEP] = s->asleep;
     values[LIVE] = s->live;
     levels_put(s, values);
+    values[TIMED] = s->timed;
     values[ENDED] = s->ended;
     values[FAILED] = s->failed;
     values[CANCELLED] = s->cancelled;
@@ -282,7 +285,7 @@ static bool executor_look(gpurt_viewer_t *v, const void *object, bool due, uint6
     moves_put(seen.moves, e->map.sms, values);
     maps_put(e, &seen, values);
     seen.live = (uint32_t)s.live;
-    seen.ready = (uint32_t)values[READY];
+    seen.ready = (uint32_t)(values[READY] + values[TIMED]);
     seen.running = (uint32_t)values[RUNNING];
     gpurt_kindview_look(v, e, &seen);
     gpurt_groupview_look(v, e, &seen, s.groups);

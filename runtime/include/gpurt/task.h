@@ -36,6 +36,14 @@
  *   bool gpurt_task_ended(run, task)              any lane
  *   void gpurt_task_await(run)       this run ends, and the body runs again when all children
  *                                    that it has spawned have ended; without any, at its next turn
+ *   void gpurt_task_sleep(run, ns)   the same, and not before so many nanoseconds have passed. Meanwhile
+ *                                    its warp runs other tasks
+ *   GPURT_TASK_UNTIL(run, &t->naps, condition)
+ *                                    where the condition holds in no lane, this run ends here, and the
+ *                                    body runs again soon: after a microsecond at first, then after
+ *                                    pauses that double up to 64. For what no task tells of: a channel
+ *                                    (gpurt_channel_try_receive in lane 0), a host call, a word. naps: a
+ *                                    uint32_t of the arguments, 0 at first
  *   bool gpurt_task_due(run)         of a long body, every microsecond or two: whether it should end
  *                                    its run soon, by gpurt_task_await, because something more
  *                                    urgent is ready, its group has had its share, or the host
@@ -156,6 +164,40 @@ GPURT_DEV void gpurt_task_await(gpurt_task_run_t *run)
 {
     run->again = true;
 }
+GPURT_DEV void gpurt_task_sleep(gpurt_task_run_t *run, uint64_t ns)
+{
+    uint64_t now = gpurt_globaltimer(), until = now + ns;
+
+    run->until = until < now ? UINT64_MAX - 1 : until; /* some 580 years */
+    run->again = true;
+}
+
+/* The whole warp, and lane 0 alone looks at `naps`: another nap, longer than the one before. */
+GPURT_DEV void gpurt_task_nap(gpurt_task_run_t *run, uint32_t *naps)
+{
+    uint32_t past = 0;
+
+    if (gpurt_lane() == 0)
+        past = (*naps)++;
+    past = gpurt_shfl_u32(GPURT_FULL_MASK, past, 0);
+    gpurt_task_sleep(run, 1000ull << (past < 6 ? past : 6));
+}
+/* What they waited for has come, as one lane found. */
+GPURT_DEV void gpurt_task_woken(uint32_t *naps)
+{
+    gpurt_syncwarp(GPURT_FULL_MASK); /* what that lane has acquired holds for all */
+    if (gpurt_lane() == 0)
+        *naps = 0;
+}
+#define GPURT_TASK_UNTIL(run, naps, condition)          \
+    do {                                                \
+        if (!gpurt_any(GPURT_FULL_MASK, (condition))) { \
+            gpurt_task_nap((run), (naps));              \
+            return;                                     \
+        }                                               \
+        gpurt_task_woken(naps);                         \
+    } while (0)
+
 GPURT_DEV bool gpurt_task_due(gpurt_task_run_t *run)
 {
     return gpurt_due_ask(run);

@@ -170,15 +170,20 @@ static style_t verdict_say(const sheet_t *s, const char *state, char *text, size
 {
     unsigned long long running = GAUGE(s, "running"), warps = LIMIT(s, "warps");
     unsigned long long live = GAUGE(s, "live"), ready = GAUGE(s, "ready");
+    unsigned long long asleep = GAUGE(s, "timed");
 
     if (strcmp(state, "stuck") == 0) {
         stuck_say(s, text, room);
         return STYLE_ERROR;
     }
     if (strcmp(state, "starved") == 0) {
-        snprintf(text, room, "no task is ready: %llu of %llu warps run one, %llu live",
-                 running, warps, live);
-        return STYLE_WARN;
+        int used =
+            snprintf(text, room, "no task is ready: %llu of %llu warps run one, %llu live",
+                     running, warps, live);
+
+        if (asleep && used > 0 && (size_t)used < room)
+            snprintf(text + used, room - (size_t)used, ", %llu sleep", asleep);
+        return running + asleep < live ? STYLE_WARN : STYLE_DIM;
     }
     if (strcmp(state, "busy") == 0) {
         snprintf(text, room, "%llu tasks are ready, %llu of %llu warps run one", ready,

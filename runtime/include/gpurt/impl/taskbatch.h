@@ -328,7 +328,7 @@ GPURT_DEVN void gpurt_worker_odd(gpurt_worker_t *w, uint64_t took)
     else
         gpurt_worker_result(w);
     run->status = GPURT_OK;
-    run->value = 0;
+    run->value = run->until = 0;
     run->parent = run->again = run->odd = false;
 }
 

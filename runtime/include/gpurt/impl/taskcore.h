@@ -316,6 +316,11 @@ GPURT_DEV uint32_t gpurt_task_end(gpurt_task_run_t *run, uint32_t mask,
     gpurt_task_ended_t e = {0, head, run->status, run->value};
 
     gpurt_syncwarp(mask); /* what its lanes wrote */
+    if (run->until) {     /* xneeds goes on counting a parent until its time comes */
+        if (gpurt_is_leader(mask))
+            gpurt_timed_hold(run->map, me, run->until);
+        return GPURT_TASK_NONE;
+    }
     if (gpurt_is_leader(mask)) {
         over = gpurt_task_leave(run);
         e.task = run->task;

@@ -18,6 +18,7 @@
 #include <gpurt/impl/taskgroup.h>
 #include <gpurt/impl/tasklive.h>
 #include <gpurt/impl/taskseen.h>
+#include <gpurt/impl/tasktimed.h>
 
 /* The levels for which `some` holds in lane 0 to 7, a bit each. The whole warp. */
 GPURT_DEV uint32_t gpurt_levels_of(bool some)
@@ -247,6 +248,59 @@ GPURT_DEVN void gpurt_groups_bring(const gpurt_task_run_t *run, uint32_t rings)
     }
 }
 
+/* A task's time has come. Returns: whether it is ready; else its children live, and the last one makes it
+ * so. */
+GPURT_DEV bool gpurt_timed_ready(const gpurt_executor_map_t *m, uint32_t index)
+{
+    uint32_t *needs = &m->tasks[index].xneeds;
+
+    return gpurt_load_relaxed_dev_u32(needs) == 0 || /* relaxed: the ring has brought it */
+           gpurt_sub_acq_rel_dev_u32(needs, 1) == 1; /* TN1.acq TN1.rel */
+}
+
+/* Up to `count` tasks that wait for a time: those whose time has come become ready, the others go back.
+ * Returns: in each lane the earliest time of the others, and of `due`; in *back, how many these are, too.
+ * The whole warp. */
+GPURT_DEV uint64_t gpurt_timed_sift(const gpurt_task_run_t *run, uint32_t count,
+                                    uint64_t due, uint32_t *back)
+{
+    const gpurt_executor_map_t *m = run->map;
+    gpurt_taskring_t ring = gpurt_timed_ring(m);
+    uint32_t full = GPURT_FULL_MASK, index = GPURT_TASK_NONE, ready, later;
+    uint64_t mine = GPURT_DUE_NEVER, now = gpurt_globaltimer();
+
+    count = count < GPURT_WARP_SIZE ? (1u << count) - 1 : full;
+    gpurt_taskring_pop(&ring, full, count, GPURT_WARP_SIZE, 1, &index);
+    if (index != GPURT_TASK_NONE) /* relaxed: the ring has brought it */
+        mine = gpurt_load_relaxed_dev_u64(&m->due[index]);
+    ready = gpurt_ballot(full, index != GPURT_TASK_NONE && mine <= now &&
+                                   gpurt_timed_ready(m, index));
+    later = gpurt_ballot(full, index != GPURT_TASK_NONE && mine > now);
+    if (ready)
+        gpurt_tasks_push(run, full, ready, index);
+    if (later)
+        gpurt_taskring_push(&ring, full, later, index);
+    *back += gpurt_popc(later);
+    mine = gpurt_reduce_min_u64(full, mine > now ? mine : GPURT_DUE_NEVER);
+    return mine < due ? mine : due;
+}
+
+/* Tasks whose time has come are ready again. The whole warp. */
+GPURT_DEVN void gpurt_timed_bring(const gpurt_task_run_t *run)
+{
+    const gpurt_executor_map_t *m = run->map;
+    uint32_t full = GPURT_FULL_MASK, left = 0, back = 0;
+    uint64_t due = GPURT_DUE_NEVER, claim = 0;
+
+    if (gpurt_lane() == 0 && (claim = gpurt_timed_claim(m)) != 0)
+        left = gpurt_timed_count(m);
+    for (left = gpurt_shfl_u32(full, left, 0); left;
+         left = left > GPURT_WARP_SIZE ? left - GPURT_WARP_SIZE : 0)
+        due = gpurt_timed_sift(run, left, due, &back);
+    if (claim) /* in lane 0 alone */
+        gpurt_timed_done(m, claim, due, back);
+}
+
 /* Whether so many blocks are without work that the others hurry to give. The looks that all make anyway
  * feed a few of them: under load some warp of some block is always idle. */
 GPURT_DEV bool gpurt_hall_hurries(const gpurt_executor_hall_t *hall)
@@ -313,9 +367,10 @@ GPURT_DEVN void gpurt_hall_look(const gpurt_task_run_t *run)
     /* relaxed: hints, and numbers. One line: a word a lane */
     uint32_t word = gpurt_load_relaxed_dev_u32(&words->xcredits[0] + lane);
     uint32_t rings = gpurt_ballot(full, lane < GPURT_RINGS && gpurt_taskring_count(word));
-    uint32_t levels = rings & ((1u << GPURT_TASK_LEVELS) - 1);
+    uint32_t levels = rings & ((1u << GPURT_TASK_LEVELS) - 1), timed;
 
-    rings &= ~((1u << GPURT_RING_GROUPS) - 1);
+    timed = rings >> GPURT_RING_TIMED & 1u;
+    rings &= (1u << GPURT_RING_TIMED) - (1u << GPURT_RING_GROUPS);
     sleepers = gpurt_shfl_u32(full, word, GPURT_WORD_SLEEPERS);
     hungry = gpurt_shfl_u32(full, word, GPURT_WORD_HUNGRY) + sleepers;
     word = gpurt_shfl_u32(full, word, GPURT_WORD_COMMAND);
@@ -333,6 +388,8 @@ GPURT_DEVN void gpurt_hall_look(const gpurt_task_run_t *run)
         gpurt_hall_tell(run);
     if (run->map->groups && rings)
         gpurt_groups_bring(run, rings);
+    if (timed)
+        gpurt_timed_bring(run);
     if (!levels && gpurt_shfl_u32(full, hungry, 0))
         gpurt_hall_give(run);
 }

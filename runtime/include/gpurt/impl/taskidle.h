@@ -37,7 +37,7 @@ GPURT_DEV void gpurt_worker_sleep(gpurt_worker_t *w)
     while (!w->asks && !gpurt_levels_there(w->run.map) &&
            gpurt_load_relaxed_dev_u32(&words->xwake) == seen &&
            !gpurt_host_calls(w, gpurt_load_relaxed_dev_u32(&words->xcommand)) &&
-           (left_ns = gpurt_groups_next(w->run.map)) != 0) {
+           (left_ns = gpurt_waits_next(w->run.map)) != 0) {
         w->asks = gpurt_host_look(w);
         if (!w->asks)
             gpurt_host_pause(pauses++, left_ns, GPURT_HERE);
@@ -123,7 +123,7 @@ GPURT_DEV bool gpurt_worker_look(gpurt_worker_t *w, uint32_t turn)
     }
     if (gpurt_hall_has(w->run.hall))
         return true;
-    if (!gpurt_groups_next(w->run.map)) { /* its warp's look brings them */
+    if (!gpurt_waits_next(w->run.map)) { /* its warp's look brings them */
         gpurt_hall_hurry(w->run.hall);
         return true;
     }

@@ -4,7 +4,7 @@
  *   map --< task        a row of 64 bytes: counters, arguments
  *       --< edge        who waits for whom: a list at the task that is waited for
  *       --< ring        numbers of tasks: a level of priority each, free tasks; free edges; tasks
- *                       of each group that wait for its time
+ *                       of each group that wait for its time, and those that wait for their own
  *                       (a block has pockets of its own in front of them: taskrun.h)
  *       --< warp        what a warp has pulled, for whoever cleans up behind it
  *       --< block       what its warps did
@@ -80,7 +80,8 @@ enum {
     GPURT_RING_FREE_TASKS = GPURT_TASK_LEVELS,
     GPURT_RING_FREE_EDGES,
     GPURT_RING_GROUPS, /* from here on one each, as many as the executor has */
-    GPURT_RINGS = GPURT_RING_GROUPS + GPURT_TASK_GROUPS
+    GPURT_RING_TIMED = GPURT_RING_GROUPS + GPURT_TASK_GROUPS, /* tasktimed.h */
+    GPURT_RINGS
 };
 
 /* A group of tasks. written by: any lane */
@@ -101,11 +102,12 @@ typedef struct gpurt_task_line {
 /* In device memory; words that are written apart lie on lines of their own. */
 typedef struct GPURT_ALIGN(128) gpurt_executor_words {
     /* The first line: a warp reads it at once. */
-    uint32_t xcredits[16]; /* of each ring */
-    uint32_t xsleepers;    /* blocks asleep */
-    uint32_t xhungry;      /* blocks awake in which a warp looks for work */
-    uint32_t xcommand;     /* the host's last command that a block has found */
-    uint32_t unused0[13];
+    uint32_t xcredits[GPURT_RINGS];
+    uint32_t xsleepers; /* blocks asleep */
+    uint32_t xhungry;   /* blocks awake in which a warp looks for work */
+    uint32_t xcommand;  /* the host's last command that a block has found */
+    uint64_t xdue;      /* when a task's time comes, about; written by: any lane */
+    uint32_t unused0[10];
     uint64_t xlive; /* drain that is asked for << 32 | tasks spawned and not ended */
     uint64_t unused1[15];
     uint32_t xwake;   /* grows when who sleeps should look */
@@ -238,6 +240,7 @@ typedef struct gpurt_executor_desk {
 typedef struct gpurt_executor_map {
     gpurt_task_row_t *tasks;
     uint64_t *marks; /* of a row each; written by: any lane */
+    uint64_t *due; /* likewise: its time, while it waits for one; written by: who runs it */
     gpurt_task_edge_t *edges;
     uint64_t *slots; /* of all rings, one behind the other */
     gpurt_executor_words_t *words;

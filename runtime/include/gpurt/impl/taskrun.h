@@ -80,7 +80,8 @@ typedef struct gpurt_task_run {
     /* Clean before each body. */
     gpurt_status_t status;
     uint64_t value;
-    bool parent; /* it has got children in this run, or waits again: xneeds counts it */
+    uint64_t until; /* globaltimer: it does not run again before; 0: no matter when */
+    bool parent;    /* it has got children in this run, or waits again: xneeds counts it */
     bool again;
     bool odd; /* there is more to see to when it ends, in lanes that know of it */
 } gpurt_task_run_t;
