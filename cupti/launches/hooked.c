@@ -15,8 +15,9 @@
 #include <string.h>
 
 enum {
-    SEEN = 4096, /* functions whose names are at hand, a power of two */
-    PLACES = 8192,
+    SEEN = 4096,       /* functions whose names are at hand */
+    SETS = 1024,       /* of places */
+    WAYS = 8,          /* places in a set: a line */
     TIMED = 64,        /* launches, of which one is timed */
     SPENT_MOST = 20000 /* ns of one: what is more, the thread did not run */
 };
@@ -42,7 +43,8 @@ static struct {
     uint32_t xseen;      /* of `seen`; written by: any thread (adds) */
     /* of launches that are timed; written by: any thread (adds) */
     uint64_t xcounting_ns, xcounted, xwatching_ns, xwatched;
-    uint64_t xplaces[PLACES]; /* of seen_t, by function; written by: any thread */
+    /* By function: part of its hash << 32 | place in `seen` + 1; written by: any thread */
+    uint64_t xplaces[SETS][WAYS];
     seen_t seen[SEEN];
 } hooked;
 
@@ -62,15 +64,45 @@ static launchname_t *name_ask(CUfunction function)
     return launchnames_find("?");
 }
 
-static uint64_t *place_of(CUfunction function)
+static uint64_t hash_of(CUfunction function)
 {
-    const uint64_t h = (uint64_t)(uintptr_t)function * 0xff51afd7ed558ccdull;
-
-    return &hooked.xplaces[h >> 51]; /* PLACES */
+    return (uint64_t)(uintptr_t)function * 0xff51afd7ed558ccdull;
 }
-GPURT_STATIC_ASSERT(PLACES == 1 << (64 - 51), "place_of");
 
-static void seen_put(uint64_t *place, CUfunction function, launchname_t *name, uint32_t era)
+/* What a place says; its upper half is that of the hash, but for the bits that chose the set. */
+static uint64_t place_word(uint64_t hash, uint32_t at)
+{
+    return ((hash << 10) & ~(uint64_t)UINT32_MAX) | (at + 1);
+}
+static uint64_t *set_of(uint64_t hash)
+{
+    return hooked.xplaces[hash >> 54];
+}
+GPURT_STATIC_ASSERT(SETS == 1 << (64 - 54), "set_of");
+
+/* Returns: NULL: it is none of that hash. */
+static const seen_t *seen_of(uint64_t word, uint64_t hash)
+{
+    const uint32_t at = (uint32_t)word;
+
+    return at && word == place_word(hash, at - 1) ? &hooked.seen[at - 1] : NULL;
+}
+
+/* The place of what is gone, one that is free, or any. */
+static uint64_t *place_for(uint64_t hash, uint32_t era, uint32_t any)
+{
+    uint64_t *set = set_of(hash);
+
+    for (uint32_t i = 0; i < WAYS; i++) {
+        const uint64_t word = gpurt_load_acquire_dev_u64(&set[i]); /* LH3.acq */
+
+        if (!word || hooked.seen[(uint32_t)word - 1].era != era)
+            return &set[i];
+    }
+    return &set[any % WAYS];
+}
+
+static void seen_put(uint64_t hash, CUfunction function, launchname_t *name, uint32_t era)
 {
     const uint32_t at = gpurt_add_relaxed_dev_u32(&hooked.xseen, 1); /* relaxed: a ticket */
 
@@ -79,24 +111,28 @@ static void seen_put(uint64_t *place, CUfunction function, launchname_t *name, u
         return;
     }
     hooked.seen[at] = (seen_t){function, name, era};
-    gpurt_store_release_dev_u64(place, (uint64_t)(uintptr_t)&hooked.seen[at]); /* LH3.rel */
+    gpurt_store_release_dev_u64(place_for(hash, era, at), /* LH3.rel */
+                                place_word(hash, at));
 }
 
 static launchname_t *name_of(CUfunction function)
 {
-    uint64_t *place = place_of(function);
-    const seen_t *seen =
-        (const seen_t *)(uintptr_t)gpurt_load_acquire_dev_u64(place); /* LH3.acq */
+    const uint64_t hash = hash_of(function), *set = set_of(hash);
     /* relaxed: a function that is launched is not unloaded meanwhile */
     const uint32_t era = gpurt_load_relaxed_dev_u32(&hooked.xera);
     launchname_t *name;
 
     if (!function)
         return launchnames_graphs();
-    if (seen && seen->function == function && seen->era == era)
-        return seen->name;
+    for (uint32_t i = 0; i < WAYS; i++) {
+        const seen_t *seen =
+            seen_of(gpurt_load_acquire_dev_u64(&set[i]), hash); /* LH3.acq */
+
+        if (seen && seen->function == function && seen->era == era)
+            return seen->name;
+    }
     name = name_ask(function);
-    seen_put(place, function, name, era);
+    seen_put(hash, function, name, era);
     return name;
 }
 

@@ -257,6 +257,23 @@ static void case_urgent(bench_t *b)
     free(longs);
 }
 
+/* How late tasks run that slept, `count` of them at a time. */
+static void case_doze(bench_t *b, const char *name, uint32_t count)
+{
+    struct bench_hops *hops = hops_begin(b, false);
+    struct bench_doze *all = calloc(count, sizeof *all);
+    uint32_t slots = count < BENCH_HOPS ? count : (uint32_t)BENCH_HOPS;
+    gpurt_error_t err = {0};
+
+    for (uint32_t i = 0; i < count; i++)
+        all[i] = (struct bench_doze){hops, 0, 200000, i * BENCH_HOPS / slots,
+                                     BENCH_HOPS / slots};
+    need(gpurt_executor_submit(b->rt, b->x, doze, all, count, 0, NULL, &err), &err,
+         "submit");
+    hops_end(b, hops, name, BENCH_HOPS / slots * slots);
+    free(all);
+}
+
 static double mads_run(bench_t *b, bench_asks_t asks)
 {
     struct bench_mads one = {.passes = b->on_cpu ? 1000 : 200000, .asks = (uint32_t)asks};
@@ -361,6 +378,8 @@ int main(void)
     case_useful(&b, "useful 3 us", 3);
     case_useful(&b, "useful 10 us", 10);
     case_hops(&b, "ready to begun, same SM", false);
+    case_doze(&b, "late behind a nap, 1 task", 1);
+    case_doze(&b, "late behind a nap, 10000 tasks", b.on_cpu ? 100 : 10000);
     case_fib(&b, b.on_cpu ? 10 : 25);
     case_due(&b);
     if (!b.on_cpu) /* there lanes take turns, and a clock's loop ends for none before the others */

@@ -69,6 +69,13 @@ struct bench_urgent {
     uint32_t number;
 };
 
+/* Naps of `ns` each; says how late each ended, from hops->late[slot] on. */
+struct bench_doze {
+    struct bench_hops *hops;
+    uint64_t until; /* 0: it has not slept yet */
+    uint32_t ns, slot, naps;
+};
+
 #define BENCH_TASKS(TASK)             \
     TASK(fan, struct bench_fan)       \
     TASK(spin, struct bench_spin)     \
@@ -78,7 +85,8 @@ struct bench_urgent {
     TASK(mads, struct bench_mads)     \
     TASK(endure, struct bench_long)   \
     TASK(sender, struct bench_sender) \
-    TASK(urgent, struct bench_urgent)
+    TASK(urgent, struct bench_urgent) \
+    TASK(doze, struct bench_doze)
 
 GPURT_EXECUTOR_DECLARE(bench_executor_tasks, BENCH_TASKS);
 

@@ -173,6 +173,22 @@ GPURT_TASK(urgent, t, run)
     }
 }
 
+GPURT_TASK(doze, t, run)
+{
+    uint64_t now = gpurt_globaltimer(), until = t->until;
+    uint32_t naps = t->naps, ns = t->ns, at = t->slot + naps;
+
+    gpurt_syncwarp(GPURT_FULL_MASK); /* all have read it */
+    if (gpurt_lane() == 0) {
+        if (until && at < BENCH_HOPS)
+            t->hops->late[at] = now - until;
+        t->until = gpurt_globaltimer() + ns;
+        t->naps = naps - 1;
+    }
+    if (naps)
+        gpurt_task_sleep(run, ns);
+}
+
 GPURT_EXECUTOR(bench_executor_tasks, BENCH_TASKS)
 
 GPURT_KERNEL(bench_executor_tickets, struct bench_tickets, p)

@@ -128,22 +128,20 @@ static void nodes_run(int lane, const fake_graph_t *graph, uint32_t call, uint64
     }
 }
 
-static uint32_t call_next(void)
-{
-    uint32_t call;
-
-    pthread_mutex_lock(&fake.lock);
-    call = ++fake.correlation;
-    pthread_mutex_unlock(&fake.lock);
-    return call;
-}
-
 static void fake_graph_run(int lane, const fake_graph_t *graph, uint64_t start, uint64_t ns)
 {
-    if (fake.kinds >> CUPTI_ACTIVITY_KIND_GRAPH_TRACE & 1)
+    uint32_t call;
+    int whole;
+
+    pthread_mutex_lock(&fake.lock);
+    whole = (int)(fake.kinds >> CUPTI_ACTIVITY_KIND_GRAPH_TRACE & 1);
+    call = fake.correlation + 1;
+    fake.correlation += !whole;
+    pthread_mutex_unlock(&fake.lock);
+    if (whole)
         graph_whole(lane, graph, start, start + graph->nodes * ns);
     else
-        nodes_run(lane, graph, call_next(), start, ns);
+        nodes_run(lane, graph, call, start, ns);
 }
 
 /* Both ends of the call are told, as CUPTI does it. */

@@ -23,6 +23,9 @@ typedef struct fake_questions {
 } fake_questions_t;
 fake_questions_t fake_launcher_questions(void);
 
+/* Questions for a function's name, so far. */
+int fake_launcher_names(void);
+
 /* What streams have, beside calls of other threads. */
 int fake_launcher_look(const int *what);
 void fake_launcher_set(int *what, int value);

@@ -3,7 +3,7 @@
  * programs do. ways: each way, a known number of times. runs: launches that end in each way, and some
  * that do not; stays so long. beside: launches that take long, or that are made while another thread
  * waits; stays so long. streams: more that end than are remembered. modules: functions that go, and
- * others in their place. busy: a stream that never comes to an end. flood: as many as it can, for so
+ * others in their place. functions: many, by turns. busy: a stream that never comes to an end. flood: as many as it can, for so
  * long; then one that stays. forks: a child that goes on. next:
  * what RTLD_NEXT finds. local FILE: what RTLD_DEFAULT finds from FILE, loaded for itself. */
 #include "check.h"
@@ -209,6 +209,29 @@ static void modules(void)
     CHECK(with(cuLaunchKernel, &f, NULL) == CUDA_SUCCESS);
 }
 
+/* Each is asked for its name once, wherever it lies. */
+static void functions(void)
+{
+    enum {
+        COUNT = 2000,
+        ROUNDS = 20
+    };
+    static char names[COUNT][16];
+    fake_function_t *f[COUNT];
+
+    for (int i = 0; i < COUNT; i++) {
+        f[i] = malloc(sizeof **f + (size_t)(i * 37 % 1000));
+        CHECK(f[i] != NULL);
+        snprintf(names[i], sizeof names[i], "of_many_%d", i % 500);
+        *f[i] = (fake_function_t){.name = names[i]};
+    }
+    for (int i = 0; i < ROUNDS * COUNT; i++)
+        CHECK(with(cuLaunchKernel, f[i % COUNT], NULL) == CUDA_SUCCESS);
+    CHECK(fake_launcher_names() <= COUNT);
+    for (int i = 0; i < COUNT; i++)
+        free(f[i]);
+}
+
 /* Nothing says that what was launched has ended, but that so much could be launched behind it. */
 static void busy(void)
 {
@@ -273,6 +296,8 @@ int main(int argc, char **argv)
         return is_local(argv[2]) ? 0 : 1;
     else if (strcmp(mode, "modules") == 0)
         modules();
+    else if (strcmp(mode, "functions") == 0)
+        functions();
     else if (strcmp(mode, "busy") == 0)
         busy();
     else if (strcmp(mode, "flood") == 0)

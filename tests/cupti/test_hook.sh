@@ -68,6 +68,10 @@ launched short_one 50000
 has ' running newest: .* of its stream 20[0-9][0-9] have not ended' text
 lacks WARN text
 
+# The driver is asked for each function's name once.
+run counted functions
+launched of_many_7 80
+
 # Watching a flood of launches would break a budget: it stops for as long, and says so.
 run budget flood 900
 has 'WARN .*what runs is not watched for now: to watch launches costs the program more than the budget' text

@@ -38,7 +38,7 @@ typedef struct gpurt_executor_options {
     uint32_t blocks; /* default: one a multiprocessor, in seven eighths of the device */
     uint32_t share_percent; /* in place of blocks: of those that fit on the device */
     uint32_t warps;         /* a block; 31 at most */
-    uint32_t tasks;         /* that live at a time; at most 2^26. 152 bytes each */
+    uint32_t tasks;         /* that live at a time; at most 2^26. 160 bytes each */
     uint32_t edges;         /* default: twice the tasks. 16 bytes each */
     uint32_t records; /* tasks with a handle of the host's, until they are waited for */
     uint32_t shared_bytes;           /* dynamic shared memory of a block */
