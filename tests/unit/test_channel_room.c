@@ -150,9 +150,10 @@ static void storms_of_credits_and_limits(void)
         for (uint32_t policy = 0; policy < GPURT_CHANNEL_DROP_OLDEST; policy++)
             channel_storm(i % CHANNEL_SIZES, 2u << i % 4, policy, flags[i / CHANNEL_SIZES],
                           i / CHANNEL_SIZES ? CHANNEL_LIMITS : 0, storm_shape, 4);
+    /* A group grants when each of its lanes has some, so there is room for three of each lane. */
     for (uint32_t size = 0; size < CHANNEL_SIZES; size++)
-        channel_storm(size, 512, 0, GPURT_CHANNEL_GRANTED, size % 2 * CHANNEL_MANY,
-                      storm_shape, 12);
+        channel_storm(size, 512u << size % 2, 0, GPURT_CHANNEL_GRANTED,
+                      size % 2 * CHANNEL_MANY, storm_shape, 12);
     channel_storm(1, 8, GPURT_CHANNEL_DROP_OLDEST, GPURT_CHANNEL_RESIZED, CHANNEL_LIMITS,
                   storm_shape, 12);
 }
