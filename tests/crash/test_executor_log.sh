@@ -105,7 +105,8 @@ kill -USR1 $!
 wait $!
 "$bin/gpurt-log" stat --json asleep.gplog | jq -e '[.objects.list[] | select(.class=="stuck_task")] | length == 0' >/dev/null ||
     fail "asleep: $("$bin/gpurt-log" stat --json asleep.gplog)"
-"$bin/gpurt-log" cat asleep.gplog | grep -q 'executor 1: .* timed [12]' || fail "$("$bin/gpurt-log" cat asleep.gplog)"
+"$bin/gpurt-log" cat asleep.gplog >lines # all of it: a reader that stops early fails the pipe
+grep -q 'executor 1: .* timed [12]' lines || fail "$(cat lines)"
 
 # All of them end with the executor, and a program that reads lines sees them, too.
 "$bin/gpurt-log" cat deadlock.gplog >lines
