@@ -9,8 +9,8 @@
  * A window, and the time behind it, in which CUPTI still works for it, are compared with the slices on both
  * sides, and the pause between two windows is as long as the sums of the last ones ask for.
  *
- * Graphs have no records: turned on in windows they end the program, turned on for good they cost each
- * launch of a kernel more than its record. Their nodes' records are of no use: in windows CUPTI gives them
+ * Graphs have no records: turned on in windows they end the program, turned on for good they slow each
+ * launch of a kernel down, too. Their nodes' records are of no use: in windows CUPTI gives them
  * times of many milliseconds. A thread of its own calls CUPTI, which may not come back. */
 #ifndef GPURT_CUPTI_WINDOWS_H
 #define GPURT_CUPTI_WINDOWS_H
