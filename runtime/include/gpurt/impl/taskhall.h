@@ -276,12 +276,12 @@ GPURT_DEV uint64_t gpurt_timed_sift(const gpurt_task_run_t *run, uint32_t count,
     ready = gpurt_ballot(full, index != GPURT_TASK_NONE && mine <= now &&
                                    gpurt_timed_ready(m, index));
     later = gpurt_ballot(full, index != GPURT_TASK_NONE && mine > now);
-    if (ready)
-        gpurt_tasks_push(run, full, ready, index);
     if (later)
         gpurt_taskring_push(&ring, full, later, index);
     *back += gpurt_popc(later);
     mine = gpurt_reduce_min_u64(full, mine > now ? mine : GPURT_DUE_NEVER);
+    if (ready) /* last: a call, and what lives across it costs the kernel registers */
+        gpurt_tasks_push(run, full, ready, index);
     return mine < due ? mine : due;
 }
 
