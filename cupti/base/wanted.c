@@ -12,7 +12,7 @@ const wanted_row_t wanted_rows[] = {
     {"copies", CUPTI_ACTIVITY_KIND_MEMCPY},
     {"copies", CUPTI_ACTIVITY_KIND_MEMCPY2},
     {"fills", CUPTI_ACTIVITY_KIND_MEMSET},
-    {"waits", CUPTI_ACTIVITY_KIND_SYNCHRONIZATION},
+    {"waits", CUPTI_ACTIVITY_KIND_SYNCHRONIZATION}, /* each call of CUDA pays for it */
     {"overhead", CUPTI_ACTIVITY_KIND_OVERHEAD},
     {"memory", CUPTI_ACTIVITY_KIND_MEMORY2},
     {"memory", CUPTI_ACTIVITY_KIND_MEMORY_POOL},
@@ -36,8 +36,8 @@ static const struct {
     const char *word, *rows;
 } sets[] = {
     {"off", ""},
-    {"default", "kernels,copies,fills,waits,overhead,graphs"},
-    {"full", "kernels,copies,fills,waits,overhead,graphs"}, /* as opposed to sampled */
+    {"default", "kernels,copies,fills,overhead,graphs"},
+    {"full", "kernels,copies,fills,overhead,graphs"}, /* as opposed to sampled */
     {"live", "default,running,try-lines"},
     {"sampled", "running,counted,try-lines"},
     {"budget", "running,counted,windows"},

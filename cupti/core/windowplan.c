@@ -6,8 +6,7 @@ enum {
     HOOK_NS = 100,   /* what timing a launch does not see: the way to it, and cold caches */
     STAYS_NS = 120,  /* what a launch costs more for good, once records were on */
     CUPTI_NS = 1700, /* of one that CUPTI tells of: docs/SAMPLED.md */
-    RECORD_NS = 1290, /* `kernels`: docs/SAMPLED.md, the first host, ... */
-    WAIT_NS = 330,    /* ... and what `default` adds to that */
+    RECORD_NS = 1320, /* `kernels`: docs/SAMPLED.md */
     WHOLE = 1000000,
     SURE = 4, /* windows, before the measured slowdown is believed below the known one */
     LEAST = 2500, /* a slowdown of less is taken for as much: two slices differ by that */
@@ -65,7 +64,7 @@ void windows_plan_see(windows_plan_t *p, const windows_slice_t *slice)
 
     p->counting = parts(rate * counting_ns(slice));
     watching_see(p, slice);
-    p->known = parts(rate * (RECORD_NS + WAIT_NS));
+    p->known = parts(rate * RECORD_NS);
     p->slowdown = p->count < SURE && measured < p->known ? p->known : measured;
     p->slowdown = p->slowdown < LEAST ? (uint32_t)LEAST : p->slowdown;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* windows.h - records of kernels, copies, fills and waits in windows of time alone, so that they cost
+/* windows.h - records of kernels, copies and fills in windows of time alone, so that they cost
  * a program no more than it was given (GPURT_CUPTI=windows, GPURT_CUPTI_BUDGET in percent). Launches
  * are counted all the time, so what a window costs is seen: launches a second in it and beside it.
  *

@@ -57,8 +57,12 @@ run 0 kernels "$many"
 [ "$(field dropped)" = 0 ] || fail "$many kernels: dropped"
 [ "$(field records)" -gt "$many" ] || fail "$many kernels: $(field records) records"
 
-# Each other kind, as its words.
+# Each other kind, as its words. Waits are for who asks, because each call of CUDA pays for them.
 run 0 mixed
+[ "$(lines ' wait ')" = 0 ] || fail "waits were not asked for"
+"$bin/gpurt-log" stat run.gplog | grep >/dev/null '^GPU 0 .* copies [0-9.]*%, launch latency [0-9.]*%, idle [0-9.]*%; completion latency among these: --cupti default,waits$' ||
+    fail "stat without waits: $("$bin/gpurt-log" stat run.gplog)"
+GPURT_CUPTI=default,waits run 0 mixed
 counted mixed 4
 [ "$(lines ' copy ')" = 3 ] || fail "copies"
 log_has 'copy host to device: 1048576 B in 40000 ns' copy
@@ -195,7 +199,7 @@ grep >/dev/null '%        10   60.00 us    6.00 us .*  graph 4098 (7 nodes)$' <<
 grep >/dev/null '  graph 9$' <<<"$stat" || fail "graphs: $stat"
 "$bin/gpurt-log" export --to csv run.gplog -o - | grep >/dev/null ',6000,"TRACE",[0-9]*,1,"cuda",1,7,.*,"graph 4098 (7 nodes)",,,"graph",' || fail "graphs: csv"
 # One that ran on the host alone, as far as CUPTI says, is of no device: it makes none busy.
-run 0 host-graph
+GPURT_CUPTI=default,waits run 0 host-graph
 counted 'a graph of the host' 1
 log_has ' dev?   graph       graph 3: 2000 ns, stream 7, call [0-9]*, context 0, nodes known 3$' 'a graph of the host'
 log_has ' wait for a stream: 1000 ns, stream 7, call 0, context 9 of device 1$' 'a graph of the host'
@@ -257,7 +261,7 @@ done
 [ "$("$bin/gpurt-log" export --to jsonl run.gplog -o - | grep -c '"graph":5,"node":4294967298,')" = 10 ] || fail 'nodes of a graph'
 
 # A wait is for one device: the other one's gap is nobody's fault. What it was for may not be known.
-run 0 two-waits
+GPURT_CUPTI=default,waits run 0 two-waits
 "$bin/gpurt-log" stat --json run.gplog | jq -e '.activity.gpus[] | select(.device == 0) | .waiting_ns == 0 and .idle_ns == 80000000' >/dev/null || fail "two-waits: $("$bin/gpurt-log" stat run.gplog)"
 log_has 'dev1 *wait *wait for a stream: 80000000 ns, stream 7, call 0, context 2 of device 1$' two-waits
 log_has 'wait for a stream: 80000000 ns, stream 7, call 0, context 9 of an unknown device$' two-waits

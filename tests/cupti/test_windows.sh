@@ -47,6 +47,13 @@ graphs=$(sed 's/ .*//' out)
 holds --argjson n "$graphs" '.graphs == $n and (.kernel_list | map(.name)) == ["alone"]'
 lacks 'graphs are counted' text
 
+# Waits would slow each call of CUDA down, also between windows. Asked for, they are recorded all the time.
+run --budget 5 -- mixed
+has ' copy host to device: ' text
+lacks ' wait for ' text
+run --budget 5 --cupti waits,graphs -- mixed
+has ' wait for a stream: 10000 ns, ' text
+
 # Where to count launches costs more than that, none opens behind the first one, and it is told.
 run --budget 0.1 -- running-busy 700000
 has 'WARN .*no windows of records for now: to count launches costs the program more than the budget' text
@@ -64,7 +71,7 @@ FAKE_PC=1 run --cupti budget,lines -- running-windows 300
 has 'WARN .*no windows of records: CUPTI does not take them beside lines' text
 holds '.windows == null and .kernels > 0'
 run --cupti budget,kernels -- running-windows 700
-has 'WARN .*no windows of records: kernels, copies, fills or waits are asked for all the time, too' text
+has 'WARN .*no windows of records: kernels, copies or fills are asked for all the time, too' text
 holds '.windows == null and .kernels > 0 and .untimed == 0'
 run --cupti windows -- running-windows 300
 has 'WARN .*no windows of records: their cost is seen by launches that are counted' text
@@ -87,4 +94,4 @@ refused() {
 }
 refused "--budget: '0' is not from 0.1 to 50 percent" --budget 0
 refused "--budget: '2%' is not from 0.1 to 50 percent" --budget 2%
-refused '--budget chooses what is recorded: leave out --cupti, or say --cupti graphs' --budget 2 --cupti full
+refused "--budget chooses what is recorded: leave out --cupti, or name 'graphs' or 'waits' there" --budget 2 --cupti full

@@ -29,7 +29,7 @@ log_has 'kernel tick(unsigned int\*): [0-9]* ns, grid 1,1,1 block 32,1,1'
 GPURT_CUPTI=default,nodes run 0 60 mix
 [ "$(lines ' kernel .* graph [0-9]*, node ')" = 20 ] || fail "$(lines ' graph [0-9]*, node ') kernels of graphs"
 [ "$(lines ' graph [0-9]*: ')" = 0 ] || fail "graphs, whole, beside their nodes"
-run 0 40 mix
+GPURT_CUPTI=default,waits run 0 40 mix
 [ "$(lines ' graph [0-9]*: [1-9][0-9]* ns, .* nodes known 10$')" = 2 ] || fail "graphs: $("$bin/gpurt-log" cat run.gplog | grep ' graph ')"
 log_has 'kernel void add<float>(float\*, int): [0-9]* ns, grid 1024,1,1 block 256,1,1'
 [ "$(lines ' copy ')" = 3 ] || fail "$(lines ' copy ') copies"

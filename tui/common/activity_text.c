@@ -240,9 +240,24 @@ static void plain_model(FILE *out, const char *name, const gpurt_model_gpu_t *g)
     fputc('\n', out);
 }
 
+/* waits: there are records of them. */
+static void plain_busy(FILE *out, const char *name, const gpurt_model_busy_t *b, bool waits)
+{
+    char total[24];
+
+    fprintf(out, "%-10s of %s: kernels %.1f%%, copies %.1f%%, ", name,
+            activity_time(b->ns, total), times_percent(b->kernels, b->ns),
+            times_percent(b->copying, b->ns));
+    if (waits)
+        fprintf(out, "completion latency %.1f%%, ", times_percent(b->waiting, b->ns));
+    fprintf(out, "launch latency %.1f%%, idle %.1f%%%s\n",
+            times_percent(b->launching, b->ns), times_percent(b->idle, b->ns),
+            waits ? "" : "; completion latency among these: --cupti default,waits");
+}
+
 static void plain_gpus(FILE *out, const gpurt_model_activity_t *a)
 {
-    char total[24], used[24], name[ACTIVITY_GPU];
+    char used[24], name[ACTIVITY_GPU];
 
     for (uint32_t i = 0; i < GPURT_MODEL_DEVICES; i++) {
         const gpurt_model_busy_t *b = &a->gpus[i].busy;
@@ -251,12 +266,7 @@ static void plain_gpus(FILE *out, const gpurt_model_activity_t *a)
         activity_gpu(i, &a->gpus[i], name);
         plain_model(out, name, &a->gpus[i]);
         if (b->ns)
-            fprintf(out,
-                    "%-10s of %s: kernels %.1f%%, copies %.1f%%, completion latency "
-                    "%.1f%%, launch latency %.1f%%, idle %.1f%%\n",
-                    name, activity_time(b->ns, total), times_percent(b->kernels, b->ns),
-                    times_percent(b->copying, b->ns), times_percent(b->waiting, b->ns),
-                    times_percent(b->launching, b->ns), times_percent(b->idle, b->ns));
+            plain_busy(out, name, b, a->waits.count != 0);
         if (a->gpus[i].environment_ns)
             fprintf(out,
                     "%-10s at last %" PRIu32 "%% used, %s of memory, %" PRIu32

@@ -32,20 +32,40 @@ static bool is_budget(const char *percent)
     return end != percent && *end == '\0' && value >= 0.1 && value <= 50;
 }
 
+/* Of --cupti beside --budget: what has records all the time. Returns: NULL: that does not go with it. */
+static const char *budget_with(const char *words)
+{
+    static const struct {
+        const char *asked, *all;
+    } sets[] = {{"graphs", "budget,graphs"},
+                {"waits", "budget,waits"},
+                {"graphs,waits", "budget,graphs,waits"},
+                {"waits,graphs", "budget,graphs,waits"}};
+
+    if (!words)
+        return "budget";
+    for (size_t i = 0; i < sizeof sets / sizeof sets[0]; i++)
+        if (strcmp(words, sets[i].asked) == 0)
+            return sets[i].all;
+    return NULL;
+}
+
 int gpuwords_budget(const gpurt_option_program_t *program, const char *percent,
                     const char **words)
 {
+    const char *all = budget_with(*words);
+
     if (!percent)
         return 0;
-    if (*words && strcmp(*words, "graphs") != 0)
+    if (!all)
         return gpurt_option_refuse(program, "--budget chooses what is recorded: leave out "
-                                            "--cupti, or say --cupti graphs");
+                                            "--cupti, or name 'graphs' or 'waits' there");
     if (!is_budget(percent))
         return gpurt_option_refuse(program, "--budget: '%s' is not from 0.1 to 50 percent",
                                    percent);
     if (setenv("GPURT_CUPTI_BUDGET", percent, 1) != 0)
         return gpurt_option_refuse(program, "environment: %s", strerror(errno));
-    *words = *words ? "budget,graphs" : "budget";
+    *words = all;
     return 0;
 }
 

@@ -10,7 +10,7 @@
  * it recorded. Returns: 0, or the status to exit with. */
 int gpuwords_check(const gpurt_option_program_t *program, const char *option);
 
-/* percent: of --budget, or NULL. Hands it on, and *words, which may be NULL or "graphs", becomes what fits
+/* percent: of --budget, or NULL. Hands it on, and *words, which may be NULL, becomes what fits
  * into it. Returns: likewise. */
 int gpuwords_budget(const gpurt_option_program_t *program, const char *percent,
                     const char **words);

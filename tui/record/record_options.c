@@ -40,7 +40,8 @@ static const gpurt_option_t rows[] = {
          "samples, at a third of the cost; 'default,nodes' follows each kernel of a CUDA "
          "graph, which "
          "slows graphs down: without nodes each launch is one record; 'default,managed' "
-         "adds unified memory, 'default,launches' each launch with the calls that led "
+         "adds unified memory, 'default,waits' the host's waits, 'default,launches' each "
+         "launch with the calls that led "
          "there, 'default,lines' source lines of kernels while they run (gpurt-log lines), "
          "'default,running' what has not ended; 'live' is default, running and lines "
          "(GPURT_CUPTI)"},
@@ -49,9 +50,10 @@ static const gpurt_option_t rows[] = {
      FIELD(STRING, budget),
      .uses = START,
      .help = "what recording may take of PROGRAM's time, in place of --cupti: launches are "
-             "counted, and kernels, copies and waits recorded in windows of 200 ms, as "
-             "often as that allows; totals are estimates (~). Graphs are counted; --cupti "
-             "graphs gives them times, and slows each launch down"},
+             "counted, and kernels, copies and fills recorded in windows of 200 ms, as "
+             "often as that allows; totals are estimates (~). --cupti graphs adds times of "
+             "graphs, and slows each launch down; --cupti waits adds the host's waits, "
+             "and slows each call of CUDA down"},
     {.section = "Failures",
      .name = "exec-on-panic",
      .arg = "CMD",

@@ -83,15 +83,16 @@ static const gpurt_option_t rows[] = {
      .uses = PROGRAM,
      .help =
          "GPU activity to watch: sampled (default: launches by kernel, what runs, source "
-         "lines by samples; costs a launch about 1 us), full (each kernel, copy and wait "
-         "with its times; 2 us and more), or words of gpurt-record --cupti"},
+         "lines by samples; costs a launch about 1 us), full (each kernel and copy "
+         "with its times; 1.3 us and more), or words of gpurt-record --cupti"},
     {.name = "budget",
      .arg = "PERCENT",
      FIELD(STRING, budget),
      .uses = PROGRAM,
-     .help = "what watching may take of PROGRAM's time: launches are counted, and kernels, "
-             "copies and waits recorded in windows of 200 ms, as often as that allows; "
-             "totals are estimates (~). In place of --cupti, but for --cupti graphs"},
+     .help =
+         "what watching may take of PROGRAM's time: launches are counted, and kernels, "
+         "copies and fills recorded in windows of 200 ms, as often as that allows; "
+         "totals are estimates (~). In place of --cupti, which may name graphs and waits"},
     {.section = "Screen",
      .letter = 'd',
      .name = "delay",

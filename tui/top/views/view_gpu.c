@@ -134,10 +134,9 @@ static int counted_draw(const gpurt_model_activity_t *a, canvas_t *c, rect_t are
 
     if (sum.count == 0 || sum.untimed < sum.count || a->counted == 0)
         return row;
-    canvas_put(
-        c, area, row, 1, STYLE_DIM,
-        "launches are counted, ~ is by samples: --cupti full has times, copies, waits "
-        "and streams");
+    canvas_put(c, area, row, 1, STYLE_DIM,
+               "launches are counted, ~ is by samples: --cupti full has times, copies and "
+               "streams");
     return row + 1;
 }
 
