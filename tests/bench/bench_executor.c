@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* bench_executor: empty tasks a second beside bare tickets, which share of the warps' time is in
  * bodies when tasks take 3 and 10 microseconds, how long a task is ready before it begins, also an
- * urgent one while long bodies run, what these pay to ask for it, fib, and what a block does alone and
- * among many.
+ * urgent one while long bodies run, what these pay to ask for it, fib, what a block does alone and
+ * among many, and tasks of a lane.
  *
  * Each run ends with a count of what ran. On the CPU back end, GPURT_BACKEND=cpu, it shows that the kernels are right; its
  * figures mean nothing. */
@@ -29,7 +29,7 @@ typedef struct bench {
     gpurt_t *rt;
     gpurt_executor_t x;
     uint32_t count, blocks, warps, sms;
-    bool on_cpu;
+    bool on_cpu, lanes; /* lanes: its tasks are of a lane each */
     double cycles_a_us;
 } bench_t;
 
@@ -78,7 +78,12 @@ static void executor_begin(bench_t *b, uint32_t blocks, uint32_t warps)
     gpurt_executor_options_t o = {.warps = warps, .blocks = blocks, .tasks = 2 * b->count};
     gpurt_error_t err = {0};
 
-    need(gpurt_executor_open(b->rt, bench_executor_tasks, &o, &b->x, &err), &err, "open");
+    if (b->lanes)
+        need(gpurt_executor_open(b->rt, bench_executor_lanes, &o, &b->x, &err), &err,
+             "open");
+    else
+        need(gpurt_executor_open(b->rt, bench_executor_tasks, &o, &b->x, &err), &err,
+             "open");
     b->blocks = status_of(b).blocks;
     b->warps = warps;
 }
@@ -99,7 +104,12 @@ static run_t tasks_run(bench_t *b, uint32_t count, double us)
     double begin = rows_now_ns();
     run_t r;
 
-    need(gpurt_executor_submit(b->rt, b->x, fan, &fan, 1, 0, NULL, &err), &err, "submit");
+    if (b->lanes)
+        need(gpurt_executor_submit(b->rt, b->x, strew, &fan, 1, 0, NULL, &err), &err,
+             "submit");
+    else
+        need(gpurt_executor_submit(b->rt, b->x, fan, &fan, 1, 0, NULL, &err), &err,
+             "submit");
     need(gpurt_executor_drain(b->rt, b->x, UINT64_MAX, &err), &err, "drain");
     r.ns = rows_now_ns() - begin;
     after = settled(b);
@@ -320,13 +330,19 @@ static void case_fib(bench_t *b, uint32_t n)
     need(gpurt_mem_create(b->rt, sizeof value, &at, &err), &err, "memory");
     root.to = at;
     ns = rows_now_ns();
-    need(gpurt_executor_submit(b->rt, b->x, fib, &root, 1, 0, NULL, &err), &err, "submit");
+    if (b->lanes)
+        need(gpurt_executor_submit(b->rt, b->x, forks, &root, 1, 0, NULL, &err), &err,
+             "submit");
+    else
+        need(gpurt_executor_submit(b->rt, b->x, fib, &root, 1, 0, NULL, &err), &err,
+             "submit");
     need(gpurt_executor_drain(b->rt, b->x, UINT64_MAX, &err), &err, "drain");
     ns = rows_now_ns() - ns;
     need(gpurt_copy(b->rt, 0, &value, at, sizeof value, &err), &err, "copy");
     need(gpurt_sync(b->rt, &err), &err, "sync");
     gpurt_mem_destroy(b->rt, at);
-    snprintf(row, sizeof row, "fib(%u) = %llu", n, (unsigned long long)value);
+    snprintf(row, sizeof row, "fib(%u) = %llu%s", n, (unsigned long long)value,
+             b->lanes ? ", of lanes" : "");
     rows_add("executor", row, ns * 1e-6, "ms", NULL, 0);
 }
 
@@ -389,5 +405,10 @@ int main(void)
     case_hops(&b, "ready to begun, other SM", true);
     executor_end(&b);
     case_scaling(&b);
+    b.lanes = true;
+    executor_begin(&b, b.sms, 8);
+    case_empty(&b, "empty of a lane, 8 warps a block");
+    case_fib(&b, b.on_cpu ? 10 : 25);
+    executor_end(&b);
     return gpurt_close(b.rt, NULL) == GPURT_OK ? 0 : 1;
 }

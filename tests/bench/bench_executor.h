@@ -90,6 +90,14 @@ struct bench_doze {
 
 GPURT_EXECUTOR_DECLARE(bench_executor_tasks, BENCH_TASKS);
 
+/* The same of a lane each: strew makes `count` of spark, as fan of spin; forks is fib. */
+#define BENCH_LANES(TASK)          \
+    TASK(strew, struct bench_fan)  \
+    TASK(spark, struct bench_spin) \
+    TASK(forks, struct bench_fib)
+
+GPURT_EXECUTOR_DECLARE(bench_executor_lanes, BENCH_LANES);
+
 /* The floor: warps draw tickets from one counter until `count` are drawn, and do nothing with them. */
 struct bench_tickets {
     uint32_t *counter, count;

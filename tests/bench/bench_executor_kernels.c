@@ -5,12 +5,19 @@
 
 #include <gpurt/device.h>
 
+GPURT_DEV struct bench_fan part_of(const struct bench_fan *t, uint32_t i, uint32_t parts)
+{
+    uint32_t from = (uint32_t)((uint64_t)t->count * i / parts);
+    struct bench_fan part = {(uint32_t)((uint64_t)t->count * (i + 1) / parts) - from,
+                             t->cycles};
+
+    return part;
+}
+
 GPURT_TASK(fan, t, run)
 {
     uint32_t lane = gpurt_lane(), parts = t->count < 32 ? t->count : 32;
-    uint32_t from = (uint32_t)((uint64_t)t->count * lane / parts);
-    uint32_t to = (uint32_t)((uint64_t)t->count * (lane + 1) / parts);
-    struct bench_fan part = {to - from, t->cycles};
+    struct bench_fan part = part_of(t, lane, parts);
     struct bench_spin one = {t->cycles};
     gpurt_task_t task;
 
@@ -190,6 +197,46 @@ GPURT_TASK(doze, t, run)
 }
 
 GPURT_EXECUTOR(bench_executor_tasks, BENCH_TASKS)
+
+GPURT_TASK(strew, t, run)
+{
+    uint32_t lane = gpurt_lane(), parts = t->count < 32 ? t->count : 32;
+    struct bench_fan part = part_of(t, lane, parts);
+    struct bench_spin one = {t->cycles};
+    gpurt_task_t task;
+
+    if (t->count > 32)
+        task = gpurt_task_spawn(run, strew, &part, true, 0);
+    else
+        task = gpurt_task_spawn(run, spark, &one, lane < t->count, 0);
+    if (gpurt_any(GPURT_FULL_MASK, !task && lane < parts))
+        gpurt_task_fail(run, GPURT_E_NOMEM);
+}
+
+GPURT_TASK_LANE(spark, t, lane)
+{
+    uint64_t began = gpurt_clock();
+
+    while (gpurt_clock() - began < t->cycles)
+        gpurt_cancel_point();
+}
+
+GPURT_TASK_LANE(forks, t, lane)
+{
+    if (t->n < 2 || t->again) {
+        *t->to = t->n < 2 ? t->n : t->parts[0] + t->parts[1];
+        return;
+    }
+    for (uint32_t i = 0; i < 2; i++) {
+        struct bench_fib part = {&t->parts[i], {0, 0}, t->n - 1 - i, 0};
+
+        (void)gpurt_lane_spawn(lane, forks, &part, GPURT_TASK_CHILD);
+    }
+    t->again = 1;
+    gpurt_lane_await(lane);
+}
+
+GPURT_EXECUTOR(bench_executor_lanes, BENCH_LANES)
 
 GPURT_KERNEL(bench_executor_tickets, struct bench_tickets, p)
 {

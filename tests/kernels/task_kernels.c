@@ -378,6 +378,111 @@ GPURT_TASK(rouses, t, run)
         t->board->woken = gpurt_load_relaxed_dev_u32(xwake) - before;
 }
 
+/* ---- tasks of a lane --------------------------------------------------------------------- */
+
+/* As mark_run, by one lane. */
+GPURT_DEV void mark_each(const struct task_mark_args *t, gpurt_lane_run_t *lane)
+{
+    task_mark_t *mine = &t->board->marks[t->mark];
+    bool tainted = gpurt_lane_tainted(lane);
+
+    for (uint32_t i = 0; i < mine->before_count; i++)
+        if (t->board->marks[mine->befores[i]].data != mine->befores[i] + 1 && !tainted)
+            mine->early = 1;
+    gpurt_add_relaxed_dev_u32(&mine->xruns, 1);
+    mine->tainted = tainted;
+    mine->order = gpurt_add_relaxed_dev_u32(&t->board->xorder, 1) + 1;
+    if (!t->fails && !t->panics)
+        mine->data = t->mark + 1;
+    if (t->panics)
+        GPURT_PANIC("mark %u had to", t->mark);
+    if (t->fails)
+        gpurt_lane_fail(lane, t->fails);
+    gpurt_lane_result(lane, 100 + t->mark);
+}
+
+GPURT_TASK_LANE(each, t, lane)
+{
+    mark_each(t, lane);
+}
+
+GPURT_TASK_LANE(forks, t, lane)
+{
+    uint64_t value = t->n;
+
+    if (t->n >= 2 && t->state == 0) {
+        for (uint32_t i = 0; i < 2; i++) {
+            struct task_fib_args part = {&t->of[i], t->n - 1 - i, 0, {0, 0}};
+
+            (void)gpurt_lane_spawn(lane, forks, &part, GPURT_TASK_CHILD);
+        }
+        t->state = 1;
+        gpurt_lane_await(lane);
+        return;
+    }
+    if (t->n >= 2)
+        value = t->of[0] + t->of[1];
+    if (t->to)
+        *t->to = value;
+    if (gpurt_lane_tainted(lane))
+        gpurt_lane_fail(lane, GPURT_E_NOMEM);
+    gpurt_lane_result(lane, value);
+}
+
+GPURT_TASK_LANE(dozes, t, lane)
+{
+    struct task_mark_args mine = {t->board, t->mark, 0, 0};
+    struct task_sleeps_args child = {t->board, 2 * t->ns, 0, t->mark + t->left, 1, 0};
+    task_mark_t *marks = t->board->marks;
+
+    marks[t->mark].early |= gpurt_globaltimer() < t->until;
+    if (t->child && t->until) /* the child that it has spawned before has ended */
+        marks[t->mark].early |= marks[child.mark + 1].data != child.mark + 2;
+    if (t->left == 0) {
+        mark_each(&mine, lane);
+        return;
+    }
+    t->until = gpurt_globaltimer() + t->ns;
+    t->left--;
+    if (t->child)
+        (void)gpurt_lane_spawn(lane, dozes, &child, GPURT_TASK_CHILD);
+    if (t->ns)
+        gpurt_lane_sleep(lane, t->ns);
+    else
+        gpurt_lane_await(lane);
+}
+
+GPURT_TASK_LANE(meets, t, lane)
+{
+    uint32_t *here = &t->board->xhere, looks = 0;
+    uint32_t most = t->how ? t->how : (uint32_t)PATIENT_LOOKS;
+
+    gpurt_add_relaxed_dev_u32(here, 1);
+    while (gpurt_load_relaxed_dev_u32(here) < t->count && ++looks < most)
+        gpurt_relax();
+    if (t->mark)
+        GPURT_PANIC("all %u are here", t->count);
+    gpurt_lane_result(lane, gpurt_load_relaxed_dev_u32(here) >= t->count);
+}
+
+GPURT_TASK_LANE(sows, t, lane)
+{
+    struct task_mark_args one = {t->board, t->first, 0, 0};
+    uint32_t how = GPURT_TASK_CHILD | GPURT_TASK_HELD | t->how, spawned = 0;
+
+    uint32_t most = t->mark && t->mark < t->count ? t->mark : t->count;
+
+    for (; spawned < most; spawned++, one.mark++)
+        if (!(one.mark % 3 ? gpurt_lane_spawn(lane, each, &one, how)
+                           : gpurt_lane_spawn(lane, mark, &one, how)))
+            break;
+    refused_count(t->board, spawned > GPURT_LANE_SPAWNS);
+    t->first += spawned;
+    t->count -= spawned;
+    if (t->count)
+        gpurt_lane_await(lane);
+}
+
 GPURT_EXECUTOR(task_tests, TASK_TESTS)
 
 GPURT_KERNEL(taskring_unread, struct taskring_args, p)

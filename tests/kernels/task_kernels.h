@@ -126,7 +126,11 @@ struct task_hears_args {
  * is due. With `yields` it then ends its run, and goes on in another. rouses: its block sees that no
  * other is without work, and does not look again; when the gate is 2 it spawns an urgent mark.
  * spends: takes time; its result is 1 when it was due. sleeps: naps, and then is a mark, which is early when
- * a nap was too short. hears, says: by a channel, each in its own time. */
+ * a nap was too short. hears, says: by a channel, each in its own time.
+ * Tasks of a lane: each is a mark, forks is fib, dozes is sleeps, or yields. meets: waits in its body until `count` are in
+ * one; its result is whether they came. With `mark` it panics then, and
+ * with `how` it looks that often at most. sows: marks from `first` on, four a run, or `mark` of them, of both kinds; a fifth spawn
+ * that is taken counts as refused. */
 #define TASK_TESTS(TASK)                    \
     TASK(mark, struct task_mark_args)       \
     TASK(gated, struct task_mark_args)      \
@@ -146,7 +150,12 @@ struct task_hears_args {
     TASK(spends, struct task_spends_args)   \
     TASK(sleeps, struct task_sleeps_args)   \
     TASK(hears, struct task_hears_args)     \
-    TASK(says, struct task_hears_args)
+    TASK(says, struct task_hears_args)      \
+    TASK(each, struct task_mark_args)       \
+    TASK(forks, struct task_fib_args)       \
+    TASK(dozes, struct task_sleeps_args)    \
+    TASK(meets, struct task_fan_args)       \
+    TASK(sows, struct task_fan_args)
 
 GPURT_EXECUTOR_DECLARE(task_tests, TASK_TESTS);
 

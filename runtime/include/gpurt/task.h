@@ -17,7 +17,7 @@
  *     GPURT_TASK(sum, s, run) { ... }
  *     GPURT_EXECUTOR(my, MY_TASKS)
  *
- * A body runs in a whole warp. `t` points to the task's arguments, 48 bytes at most, which stay
+ * A body runs in a whole warp; one of GPURT_TASK_LANE in a lane (tasklane.h). `t` points to the task's arguments, 48 bytes at most, which stay
  * where they are until it has ended: what one run writes there, the next one finds. `run`:
  *
  *   gpurt_task_t gpurt_task_spawn(run, name, &args, wanted, how)
@@ -62,6 +62,7 @@
 #include <gpurt/kernel.h>
 
 #include <gpurt/impl/taskdue.h>
+#include <gpurt/tasklane.h>
 
 /* ---- declarations ---------------------------------------------------------------------- */
 /* The functions of an executor, by number. Owner: static storage of the program. */
@@ -88,12 +89,32 @@ typedef struct gpurt_task_list {
     tasks(GPURT_TASK_TYPE_) GPURT_KERNEL_DECLARE(executor, struct gpurt_executor_args)
 
 /* ---- bodies ---------------------------------------------------------------------------- */
-#define GPURT_TASK(name, t, run)                                                          \
+#define GPURT_TASK_BODY_(name, t, run_type, run)                                          \
     GPURT_DEVN void gpurt_task_body_##name(gpurt_task_args_##name *t GPURT_MAYBE_UNUSED_, \
-                                           gpurt_task_run_t *run GPURT_MAYBE_UNUSED_)
-#define GPURT_TASK_CASE_(name, type)                                                   \
-case gpurt_task_number_##name:                                                         \
-    gpurt_task_body_##name((gpurt_task_args_##name *)(void *)w.run.row->args, &w.run); \
+                                           run_type *run GPURT_MAYBE_UNUSED_)
+#define GPURT_TASK_ARGS_(name, run) ((gpurt_task_args_##name *)(void *)(run)->row->args)
+#define GPURT_TASK(name, t, run)                                          \
+    GPURT_TASK_BODY_(name, t, gpurt_task_run_t, run);                     \
+    GPURT_DEV void gpurt_task_call_##name(gpurt_worker_t *w)              \
+    {                                                                     \
+        gpurt_task_body_##name(GPURT_TASK_ARGS_(name, &w->run), &w->run); \
+    }                                                                     \
+    GPURT_TASK_BODY_(name, t, gpurt_task_run_t, run)
+#define GPURT_TASK_LANE(name, t, lane)                                                  \
+    GPURT_TASK_BODY_(name, t, gpurt_lane_run_t, lane);                                  \
+    GPURT_DEV void gpurt_task_call_##name(gpurt_worker_t *w)                            \
+    {                                                                                   \
+        gpurt_lane_run_t gpurt_lane_;                                                   \
+        bool gpurt_mine_ = gpurt_lanes_begin(w, &gpurt_lane_);                          \
+                                                                                        \
+        if (gpurt_mine_)                                                                \
+            gpurt_task_body_##name(GPURT_TASK_ARGS_(name, &gpurt_lane_), &gpurt_lane_); \
+        gpurt_lanes_end(w, &gpurt_lane_, gpurt_mine_);                                  \
+    }                                                                                   \
+    GPURT_TASK_BODY_(name, t, gpurt_lane_run_t, lane)
+#define GPURT_TASK_CASE_(name, type) \
+case gpurt_task_number_##name:       \
+    gpurt_task_call_##name(&w);      \
     break;
 #define GPURT_EXECUTOR(executor, tasks)                                        \
     GPURT_STATIC_ASSERT(                                                       \
@@ -122,12 +143,9 @@ GPURT_DEV gpurt_task_t gpurt_task_spawn_as(gpurt_task_run_t *run, uint32_t funct
                                            uint32_t how)
 {
     gpurt_task_plan_t plan = {{0}, function, how, 0};
-    gpurt_task_t task = 0;
 
     __builtin_memcpy(plan.args, args, bytes);
-    if (gpurt_task_whole())
-        (void)gpurt_tasks_make(run, wanted, &plan, &task);
-    return task;
+    return gpurt_task_whole() ? gpurt_tasks_make(run, wanted, &plan) : 0;
 }
 #define gpurt_task_spawn(run, name, args, wanted, how)                                    \
     gpurt_task_spawn_as(run, gpurt_task_number_##name,                                    \
@@ -166,9 +184,7 @@ GPURT_DEV void gpurt_task_await(gpurt_task_run_t *run)
 }
 GPURT_DEV void gpurt_task_sleep(gpurt_task_run_t *run, uint64_t ns)
 {
-    uint64_t now = gpurt_globaltimer(), until = now + ns;
-
-    run->until = until < now ? UINT64_MAX - 1 : until; /* some 580 years */
+    run->until = gpurt_time_in(ns);
     run->again = true;
 }
 

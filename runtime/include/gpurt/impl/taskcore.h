@@ -32,42 +32,57 @@ GPURT_DEV void gpurt_task_fill(gpurt_task_row_t *row, const gpurt_task_plan_t *p
     gpurt_store_relaxed_dev_u32(&row->xneeds, plan->how & GPURT_TASK_HELD ? 1 : 0);
 }
 
-/* The whole warp: lanes with wanted get a task each, as far as there is room. In xneeds of a parent, its
- * children count, and it itself while it runs. Returns: the lanes that got one. */
-GPURT_DEVN uint32_t gpurt_tasks_make(gpurt_task_run_t *run, bool wanted,
-                                     const gpurt_task_plan_t *plan, gpurt_task_t *task)
+/* The whole warp: rows for lanes with wanted, as far as there is room. Returns: each lane's number. */
+GPURT_DEV uint32_t gpurt_rows_take(const gpurt_task_run_t *run, bool wanted)
 {
-    const gpurt_executor_map_t *m = run->map;
     uint32_t mask = GPURT_FULL_MASK, who = gpurt_ballot(mask, wanted),
-             index = GPURT_TASK_NONE, made, children, ready;
-    bool child = wanted && plan->how & GPURT_TASK_CHILD;
-    gpurt_task_t named = 0;
+             index = GPURT_TASK_NONE, made;
 
     if (who)
         gpurt_spares_get(run, who, &index);
     made = gpurt_ballot(mask, index != GPURT_TASK_NONE);
-    children = gpurt_ballot(mask, index != GPURT_TASK_NONE && child);
     if (gpurt_is_leader(mask)) {
         /* relaxed: who ends them has them from a queue, so comes after */
-        gpurt_executor_count(&m->words->xlive, gpurt_popc(made));
-        if (children) /* relaxed: the parent is counted, too, and does not end meanwhile */
-            gpurt_add_relaxed_dev_u32(&run->row->xneeds,
-                                      gpurt_popc(children) + !run->parent);
+        gpurt_executor_count(&run->map->words->xlive, gpurt_popc(made));
         gpurt_executor_count(&run->block->xrefused, gpurt_popc(who & ~made));
     }
-    run->parent |= children != 0;
-    run->odd |= index != GPURT_TASK_NONE &&
-                gpurt_task_level(plan->how) < gpurt_body_level(run->key);
-    if (index != GPURT_TASK_NONE) {
+    return index;
+}
+
+/* The whole warp: lanes that have a row fill it, and queue it unless it is held. parent: + 1. Returns: its
+ * handle, or 0. */
+GPURT_DEV gpurt_task_t gpurt_rows_fill(gpurt_task_run_t *run, uint32_t index,
+                                       const gpurt_task_plan_t *plan, uint32_t parent)
+{
+    const gpurt_executor_map_t *m = run->map;
+    bool has = index != GPURT_TASK_NONE;
+    uint32_t level = gpurt_task_level(plan->how), ready;
+    gpurt_task_t named = 0;
+
+    run->odd |= has && level < gpurt_body_level(run->key);
+    if (has) {
         named = gpurt_task_named(m, index); /* far: under way until it is returned */
-        gpurt_task_fill(&m->tasks[index], plan,
-                        child ? gpurt_task_index(run->task) + 1 : 0);
+        gpurt_task_fill(&m->tasks[index], plan, parent);
     }
-    ready = gpurt_ballot(mask, index != GPURT_TASK_NONE && !(plan->how & GPURT_TASK_HELD));
-    gpurt_tasks_queue(run, mask, ready, index, gpurt_task_level(plan->how),
-                      GPURT_POCKET_NEWEST);
-    *task = named;
-    return made;
+    ready = gpurt_ballot(GPURT_FULL_MASK, has && !(plan->how & GPURT_TASK_HELD));
+    gpurt_tasks_queue(run, GPURT_FULL_MASK, ready, index, level, GPURT_POCKET_NEWEST);
+    return named;
+}
+
+/* The whole warp: lanes with wanted get a task each, as far as there is room. In xneeds of a parent, its
+ * children count, and it itself while it runs. */
+GPURT_DEVN gpurt_task_t gpurt_tasks_make(gpurt_task_run_t *run, bool wanted,
+                                         const gpurt_task_plan_t *plan)
+{
+    uint32_t index = gpurt_rows_take(run, wanted), children;
+    bool child = index != GPURT_TASK_NONE && plan->how & GPURT_TASK_CHILD;
+
+    children = gpurt_ballot(GPURT_FULL_MASK, child);
+    if (children && gpurt_is_leader(GPURT_FULL_MASK))
+        /* relaxed: the parent is counted, too, and does not end meanwhile */
+        gpurt_add_relaxed_dev_u32(&run->row->xneeds, gpurt_popc(children) + !run->parent);
+    run->parent |= children != 0;
+    return gpurt_rows_fill(run, index, plan, child ? gpurt_task_index(run->task) + 1 : 0);
 }
 
 /* The whole warp: one thing less that they wait for. Those that wait for nothing more become

@@ -11,7 +11,8 @@
 #include <gpurt/impl/taskgroup.h>
 
 /* One lane: a task of a warp that is gone, of which `begun` bodies had begun. They run in order, and what
- * is plain to end is not noted: of those that are PENDING the last ran, those before it had ended. */
+ * is plain to end is not noted: of those that are PENDING the last ran, those before it had ended. Those that
+ * ran TOGETHER are marked. */
 GPURT_DEVN void gpurt_held_gone(gpurt_task_run_t *run, const gpurt_task_held_t *held,
                                 uint32_t at, uint32_t begun)
 {
@@ -19,11 +20,13 @@ GPURT_DEVN void gpurt_held_gone(gpurt_task_run_t *run, const gpurt_task_held_t *
     uint32_t index = gpurt_load_relaxed_dev_u32(&held->xindex), me = 1u << gpurt_lane(),
              next;
     uint32_t status = gpurt_load_relaxed_dev_u32(&held->xstatus);
-    bool pending = status == GPURT_TASK_PENDING, running = pending && at + 1 == begun;
+    bool together = status == GPURT_TASK_TOGETHER;
+    bool pending = together || status == GPURT_TASK_PENDING;
+    bool running = together || (pending && at + 1 == begun);
 
     if (index == GPURT_TASK_NONE)
         return;
-    if (pending && at >= begun) { /* relaxed: as above */
+    if (pending && !together && at >= begun) { /* relaxed: as above */
         gpurt_task_unbegin(run->map, index, gpurt_load_relaxed_dev_u64(&held->xvalue));
         gpurt_tasks_push(run, me, me, index);
         return;

@@ -25,6 +25,7 @@ enum {
     GPURT_TASK_ORDERS = 1024, /* of the host, under way at a time */
     GPURT_TASK_BATCH = 24,    /* tasks that a warp takes up at a time, if they are short */
     GPURT_TASK_PENDING = 1,   /* of a record: its task has not ended; no status is that */
+    GPURT_TASK_TOGETHER = 2,  /* of a warp's task: it runs with others; likewise */
     GPURT_TASK_KINDS =
         16, /* functions that are counted apart; those behind with the last */
     GPURT_TASK_SAMPLED = 16, /* of so many rows one tells how long its tasks wait */
@@ -145,7 +146,7 @@ typedef struct GPURT_ALIGN(128) gpurt_executor_block {
 /* A task of a warp's batch; written by: a lane of that warp. */
 typedef struct gpurt_task_held {
     uint32_t xindex;  /* GPURT_TASK_NONE: it is closed */
-    uint32_t xstatus; /* GPURT_TASK_PENDING, or how it ended */
+    uint32_t xstatus; /* GPURT_TASK_PENDING, _TOGETHER, or how it ended */
     uint64_t xvalue;  /* of one that is PENDING: not 0, it had begun before */
 } gpurt_task_held_t;
 
@@ -182,6 +183,11 @@ GPURT_HD uint32_t gpurt_body_level(uint32_t key)
 GPURT_HD uint32_t gpurt_body_group(uint32_t key)
 {
     return key >> 5 & 7u;
+}
+/* Of one function and one group: lanes can run them together. */
+GPURT_HD bool gpurt_bodies_alike(uint32_t key, uint32_t other)
+{
+    return ((key ^ other) & 0xffff00e0u) == 0;
 }
 /* How many bodies of the batch have begun. */
 GPURT_HD uint32_t gpurt_body_begun(uint32_t key)

@@ -51,7 +51,7 @@ GPURT_DEVN void gpurt_orders_obey(gpurt_task_run_t *run, const gpurt_task_order_
 
     if (what == GPURT_ORDER_SPAWN)
         __builtin_memcpy(plan.args, o->args, sizeof plan.args);
-    gpurt_tasks_make(run, what == GPURT_ORDER_SPAWN, &plan, &task);
+    task = gpurt_tasks_make(run, what == GPURT_ORDER_SPAWN, &plan);
     if (what == GPURT_ORDER_SPAWN && plan.record) {
         m->named[plan.record - 1] = task;
         if (!task)

@@ -26,6 +26,14 @@ enum {
     GPURT_TIMED_CLAIM_NS = 1000000
 };
 
+/* When so many nanoseconds have passed, or in some 580 years. */
+GPURT_DEV uint64_t gpurt_time_in(uint64_t ns)
+{
+    uint64_t now = gpurt_globaltimer(), until = now + ns;
+
+    return until < now ? UINT64_MAX - 1 : until;
+}
+
 GPURT_DEV gpurt_taskring_t gpurt_timed_ring(const gpurt_executor_map_t *m)
 {
     gpurt_taskring_t r = gpurt_executor_ring(m, GPURT_RING_TIMED);
