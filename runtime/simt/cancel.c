@@ -2,6 +2,7 @@
 /* How a block of the CPU back end learns that it was cancelled, and how its lanes leave: what
  * they deferred first, then the end (unwind.h, defer.h). */
 #include "hostwait.h"
+#include "sanitizer.h"
 
 #include <gpurt/atomic.h>
 
@@ -214,6 +215,9 @@ static void deferred_run(simt_lane_t *me)
     uint32_t bit = 1u << me->self.lane;
 
     me->in_deferred = true;
+    /* The lock of a GPU's stack of handlers: what lanes did before they left is seen by the last. */
+    simt_order_acquire(w->deferred);
+    simt_order_release(w->deferred);
     for (uint32_t i = w->deferred_count; i-- > 0;) {
         simt_deferred_t *d = &w->deferred[i], due = *d;
 

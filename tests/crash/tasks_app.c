@@ -3,12 +3,13 @@
  *
  *   load     rounds of many short tasks
  *   stuck    a task that runs on, and three that wait for it
+ *   lane, block  one of a lane, or of a block, that runs on
  *   held     a task that nobody starts, and one that waits for it
  *   deadlock two tasks that wait for each other
  *   quota    three tasks of a group that has had its share
  *   asleep   a task that sleeps, then one that waits for a child that does
  *
- * SIGUSR1 ends the last five before. Or: tasks_app fib N, which says how many tasks that took, runs
+ * SIGUSR1 ends all but the first before. Or: tasks_app fib N, which says how many tasks that took, runs
  * 33 fans that spawn 1,000 marks, and then is idle until that signal. */
 #include "../executor_stage.h"
 
@@ -63,6 +64,24 @@ static void stuck(gpurt_executor_t x, uint32_t ms)
         after(x, gate, marks[i]);
         must(gpurt_executor_start(rt, x, marks[i], &err));
     }
+    wait_ms(ms);
+    gate_open();
+}
+
+static void lane(gpurt_executor_t x, uint32_t ms)
+{
+    struct task_mark_args a = {.board = board};
+
+    must(gpurt_executor_submit(rt, x, stays, &a, 1, 0, NULL, &err));
+    wait_ms(ms);
+    gate_open();
+}
+
+static void block(gpurt_executor_t x, uint32_t ms)
+{
+    struct task_mark_args a = {.board = board};
+
+    must(gpurt_executor_submit(rt, x, camps, &a, 1, 0, NULL, &err));
     wait_ms(ms);
     gate_open();
 }
@@ -133,7 +152,8 @@ static void fib_of(gpurt_executor_t x, uint32_t n)
 static const struct {
     const char *name;
     void (*play)(gpurt_executor_t x, uint32_t ms);
-} scenes[] = {{"load", load},   {"stuck", stuck},   {"held", held}, {"deadlock", deadlock},
+} scenes[] = {{"load", load},   {"stuck", stuck},   {"lane", lane},
+              {"block", block}, {"held", held},     {"deadlock", deadlock},
               {"quota", quota}, {"asleep", asleep}, {"fib", fib_of}};
 
 int main(int argc, char **argv)

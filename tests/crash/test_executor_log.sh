@@ -76,6 +76,10 @@ stuck deadlock 2 '$s | all(.fields.why == "awaits_task" and
     $of[$of[.fields.waits_for | tostring].waits_for | tostring] == .fields)'
 wait "$first"
 wait "$second"
+stuck lane 1 '$x.running == 1 and $s[0].fields.why == "runs" and $s[0].fields.name == "stays"' &
+first=$!
+stuck block 1 '$x.running == 1 and $s[0].fields.why == "runs" and $s[0].fields.name == "camps"'
+wait "$first"
 
 # Tasks that wait for their group's time are seen so, and nothing is stuck for that.
 GPURT_LOG=quota.gplog "$app" quota 60000 &

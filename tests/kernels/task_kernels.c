@@ -483,6 +483,44 @@ GPURT_TASK_LANE(sows, t, lane)
         gpurt_lane_await(lane);
 }
 
+GPURT_TASK_BLOCK(crowd, t, run)
+{
+    struct task_mark_args child = {t->board, t->first + gpurt_warp(), 0, 0};
+    uint32_t threads = gpurt_block_barrier_count(true), second = t->soon;
+    bool ran;
+
+    gpurt_block_barrier(); /* all have read it */
+    if (!second) {
+        (void)gpurt_task_spawn(run, mark, &child, gpurt_lane() == 0, GPURT_TASK_CHILD);
+        if (gpurt_thread_rank() == 0)
+            t->soon = 1;
+        gpurt_task_await(run);
+        return;
+    }
+    ran = gpurt_block_barrier_and(t->board->marks[child.mark].data == child.mark + 1);
+    if (t->fans && gpurt_warp() + 1 == gpurt_warps() && gpurt_lane() == 3)
+        GPURT_PANIC("one of %u threads had to", threads);
+    if (t->count)
+        gpurt_task_fail(run, -(int32_t)t->count);
+    gpurt_task_result(run, ran ? threads : 0);
+}
+
+/* As gated: of a lane, and of a block. */
+GPURT_TASK_LANE(stays, t, lane)
+{
+    (void)gpurt_hostword_await(&t->board->xgate, 0);
+    mark_each(t, lane);
+}
+
+GPURT_TASK_BLOCK(camps, t, run)
+{
+    if (gpurt_thread_rank() == 0)
+        (void)gpurt_hostword_await(&t->board->xgate, 0);
+    gpurt_block_barrier();
+    if (gpurt_warp() == 0) /* whose words count */
+        mark_run(t, run);
+}
+
 GPURT_EXECUTOR(task_tests, TASK_TESTS)
 
 GPURT_KERNEL(taskring_unread, struct taskring_args, p)

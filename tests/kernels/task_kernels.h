@@ -130,7 +130,10 @@ struct task_hears_args {
  * Tasks of a lane: each is a mark, forks is fib, dozes is sleeps, or yields. meets: waits in its body until `count` are in
  * one; its result is whether they came. With `mark` it panics then, and
  * with `how` it looks that often at most. sows: marks from `first` on, four a run, or `mark` of them, of both kinds; a fifth spawn
- * that is taken counts as refused. */
+ * that is taken counts as refused.
+ * Of a block: crowd spawns a mark in each warp, and sees in a second run that all have run; its result is how many
+ * threads did. fans: one of them panics then; count: it fails with that status.
+ * stays, camps: gated, of a lane and of a block. */
 #define TASK_TESTS(TASK)                    \
     TASK(mark, struct task_mark_args)       \
     TASK(gated, struct task_mark_args)      \
@@ -155,7 +158,10 @@ struct task_hears_args {
     TASK(forks, struct task_fib_args)       \
     TASK(dozes, struct task_sleeps_args)    \
     TASK(meets, struct task_fan_args)       \
-    TASK(sows, struct task_fan_args)
+    TASK(sows, struct task_fan_args)        \
+    TASK(crowd, struct task_graph_args)     \
+    TASK(stays, struct task_mark_args)      \
+    TASK(camps, struct task_mark_args)
 
 GPURT_EXECUTOR_DECLARE(task_tests, TASK_TESTS);
 

@@ -343,6 +343,48 @@ static void sown(void)
     OK(gpurt_executor_close(rt, x, NULL, &err));
 }
 
+/* Tasks of blocks beside those of warps, some of which panic: none is lost, and none runs in a part of its
+ * warps. */
+static void crowds(bool panics)
+{
+    enum {
+        CROWDS = 6,
+        WARPS = 3
+    };
+    const gpurt_executor_options_t options = {
+        .blocks = BLOCKS, .warps = 1 + random_below(WARPS), .tasks = 160};
+    struct task_graph_args a = {.board = &u.board};
+    struct task_mark_args b = {.board = &u.board, .mark = CROWDS * WARPS};
+    gpurt_submitted_t t[CROWDS];
+    gpurt_executor_t x;
+    gpurt_status_t st;
+    uint64_t threads, dropped;
+
+    memset(&u, 0, sizeof u);
+    OK(gpurt_executor_open(rt, task_tests, &options, &x, &err));
+    for (uint32_t i = 0; i < CROWDS; i++, b.mark++, a.first += WARPS) {
+        a.fans = panics && i == 2;
+        b.panics = panics && i == 3;
+        OK(gpurt_executor_submit(rt, x, crowd, &a, 1, GPURT_TASK_PRIORITY(random_below(8)),
+                                 &t[i], &err));
+        OK(gpurt_executor_submit(rt, x, mark, &b, 1, GPURT_TASK_PRIORITY(random_below(8)),
+                                 NULL, &err));
+    }
+    for (uint32_t i = 0; i < CROWDS; i++) {
+        st = gpurt_executor_wait(rt, x, t[i], WAIT_NS, &threads, NULL);
+        CHECK(panics ? st == GPURT_OK || st == GPURT_E_PANIC : st == GPURT_OK);
+        CHECK(st != GPURT_OK || threads == 32 * options.warps);
+    }
+    OK(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    for (uint32_t i = 0; i < CROWDS * WARPS + CROWDS; i++)
+        CHECK(gpurt_load_relaxed_dev_u32(&u.board.marks[i].xruns) <= 1); /* relaxed: so */
+    for (uint32_t i = 0; !panics && i < CROWDS; i++)
+        CHECK_EQ(u.board.marks[CROWDS * WARPS + i].xruns, 1);
+    st = gpurt_executor_close(rt, x, &dropped, NULL);
+    CHECK(st == GPURT_OK || (panics && st == GPURT_E_PANIC));
+    CHECK_EQ(dropped, 0);
+}
+
 /* Urgent tasks run again and again, and one that is not has its turn among them. */
 static void fair_pulls(void)
 {
@@ -428,6 +470,7 @@ int main(int argc, char **argv)
         sleepers(s.seed % 4 == 1);
         hands();
         sown();
+        crowds(s.seed % 3 == 1);
         fair_pulls();
         ring();
         meanwhile();

@@ -80,7 +80,8 @@ static inline bool gpurt_eye_runs(const gpurt_executor_warp_t *w, uint32_t *row)
 
     *row = held->xindex;
     return begun && begun <= w->xcount && begun <= GPURT_TASK_BATCH &&
-           held->xstatus == GPURT_TASK_PENDING && held->xindex != GPURT_TASK_NONE;
+           held->xstatus >= GPURT_TASK_PENDING && held->xstatus <= GPURT_TASK_GATHERED &&
+           held->xindex != GPURT_TASK_NONE;
 }
 
 /* Device memory that kernels also write plainly, as warps, rows and edges are: each word of it is as

@@ -17,7 +17,9 @@
  *     GPURT_TASK(sum, s, run) { ... }
  *     GPURT_EXECUTOR(my, MY_TASKS)
  *
- * A body runs in a whole warp; one of GPURT_TASK_LANE in a lane (tasklane.h). `t` points to the task's arguments, 48 bytes at most, which stay
+ * A body runs in a whole warp; one of GPURT_TASK_LANE in a lane (tasklane.h); one of GPURT_TASK_BLOCK in all warps
+ * of a block, which may use its barriers: each warp spawns for itself, and awaits, sleeps, results and
+ * failures are the whole block's, with the same values. It does not ask gpurt_task_due. `t` points to the task's arguments, 48 bytes at most, which stay
  * where they are until it has ended: what one run writes there, the next one finds. `run`:
  *
  *   gpurt_task_t gpurt_task_spawn(run, name, &args, wanted, how)
@@ -62,6 +64,7 @@
 #include <gpurt/kernel.h>
 
 #include <gpurt/impl/taskdue.h>
+#include <gpurt/impl/taskgather.h>
 #include <gpurt/tasklane.h>
 
 /* ---- declarations ---------------------------------------------------------------------- */
@@ -93,15 +96,33 @@ typedef struct gpurt_task_list {
     GPURT_DEVN void gpurt_task_body_##name(gpurt_task_args_##name *t GPURT_MAYBE_UNUSED_, \
                                            run_type *run GPURT_MAYBE_UNUSED_)
 #define GPURT_TASK_ARGS_(name, run) ((gpurt_task_args_##name *)(void *)(run)->row->args)
-#define GPURT_TASK(name, t, run)                                          \
-    GPURT_TASK_BODY_(name, t, gpurt_task_run_t, run);                     \
-    GPURT_DEV void gpurt_task_call_##name(gpurt_worker_t *w)              \
-    {                                                                     \
-        gpurt_task_body_##name(GPURT_TASK_ARGS_(name, &w->run), &w->run); \
-    }                                                                     \
+#define GPURT_TASK_RUN_(name, w) \
+    gpurt_task_body_##name(GPURT_TASK_ARGS_(name, &(w)->run), &(w)->run)
+
+/* gpurt_task_call_NAME: its turn in a warp's batch. gpurt_task_gather_NAME: in all warps of the block. */
+#define GPURT_TASK(name, t, run)                               \
+    GPURT_TASK_BODY_(name, t, gpurt_task_run_t, run);          \
+    enum {                                                     \
+        gpurt_task_gathers_##name                              \
+    };                                                         \
+    GPURT_DEV void gpurt_task_gather_##name(gpurt_worker_t *w) \
+    {                                                          \
+        (void)w;                                               \
+    }                                                          \
+    GPURT_DEV void gpurt_task_call_##name(gpurt_worker_t *w)   \
+    {                                                          \
+        GPURT_TASK_RUN_(name, w);                              \
+    }                                                          \
     GPURT_TASK_BODY_(name, t, gpurt_task_run_t, run)
 #define GPURT_TASK_LANE(name, t, lane)                                                  \
     GPURT_TASK_BODY_(name, t, gpurt_lane_run_t, lane);                                  \
+    enum {                                                                              \
+        gpurt_task_gathers_##name                                                       \
+    };                                                                                  \
+    GPURT_DEV void gpurt_task_gather_##name(gpurt_worker_t *w)                          \
+    {                                                                                   \
+        (void)w;                                                                        \
+    }                                                                                   \
     GPURT_DEV void gpurt_task_call_##name(gpurt_worker_t *w)                            \
     {                                                                                   \
         gpurt_lane_run_t gpurt_lane_;                                                   \
@@ -112,10 +133,30 @@ typedef struct gpurt_task_list {
         gpurt_lanes_end(w, &gpurt_lane_, gpurt_mine_);                                  \
     }                                                                                   \
     GPURT_TASK_BODY_(name, t, gpurt_lane_run_t, lane)
+#define GPURT_TASK_BLOCK(name, t, run)                         \
+    GPURT_TASK_BODY_(name, t, gpurt_task_run_t, run);          \
+    enum {                                                     \
+        gpurt_task_gathers_##name = 1                          \
+    };                                                         \
+    GPURT_DEV void gpurt_task_gather_##name(gpurt_worker_t *w) \
+    {                                                          \
+        GPURT_TASK_RUN_(name, w);                              \
+    }                                                          \
+    GPURT_DEV void gpurt_task_call_##name(gpurt_worker_t *w)   \
+    {                                                          \
+        gpurt_gather_post(w);                                  \
+    }                                                          \
+    GPURT_TASK_BODY_(name, t, gpurt_task_run_t, run)
+
 #define GPURT_TASK_CASE_(name, type) \
 case gpurt_task_number_##name:       \
     gpurt_task_call_##name(&w);      \
     break;
+#define GPURT_TASK_GATHER_CASE_(name, type) \
+case gpurt_task_number_##name:              \
+    gpurt_task_gather_##name(&w);           \
+    break;
+#define GPURT_TASK_GATHERS_(name, type) | gpurt_task_gathers_##name
 #define GPURT_EXECUTOR(executor, tasks)                                        \
     GPURT_STATIC_ASSERT(                                                       \
         GPURT_WORKER_CLEANS,                                                   \
@@ -126,14 +167,21 @@ case gpurt_task_number_##name:       \
         uint32_t gpurt_key_;                                                   \
                                                                                \
         gpurt_worker_begin(&w, gpurt_p_);                                      \
-        do                                                                     \
+        do {                                                                   \
+            if ((0 tasks(GPURT_TASK_GATHERS_)) && w.gathers &&                 \
+                (gpurt_key_ = gpurt_gather_begin(&w)) != 0) {                  \
+                switch (gpurt_body_function(gpurt_key_)) {                     \
+                    tasks(GPURT_TASK_GATHER_CASE_) default : break;            \
+                }                                                              \
+                gpurt_gather_end(&w);                                          \
+            }                                                                  \
             while ((gpurt_key_ = gpurt_worker_next(&w)) != 0) {                \
                 switch (gpurt_body_function(gpurt_key_)) {                     \
                     tasks(GPURT_TASK_CASE_) default : break;                   \
                 }                                                              \
                 gpurt_worker_done(&w);                                         \
             }                                                                  \
-        while (gpurt_worker_find(&w));                                         \
+        } while (gpurt_worker_find(&w));                                       \
     }
 
 /* ---- what bodies call ------------------------------------------------------------------ */

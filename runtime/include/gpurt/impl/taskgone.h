@@ -24,7 +24,7 @@ GPURT_DEVN void gpurt_held_gone(gpurt_task_run_t *run, const gpurt_task_held_t *
     bool pending = together || status == GPURT_TASK_PENDING;
     bool running = together || (pending && at + 1 == begun);
 
-    if (index == GPURT_TASK_NONE)
+    if (index == GPURT_TASK_NONE || status == GPURT_TASK_GATHERED)
         return;
     if (pending && !together && at >= begun) { /* relaxed: as above */
         gpurt_task_unbegin(run->map, index, gpurt_load_relaxed_dev_u64(&held->xvalue));
@@ -37,6 +37,36 @@ GPURT_DEVN void gpurt_held_gone(gpurt_task_run_t *run, const gpurt_task_held_t *
     run->value = pending ? 0 : gpurt_load_relaxed_dev_u64(&held->xvalue);
     /* relaxed: only this warp made it more than 0 */
     run->parent = running && gpurt_load_relaxed_dev_u32(&run->row->xneeds) != 0;
+    next = gpurt_task_end(run, me, run->row->head);
+    if (next != GPURT_TASK_NONE)
+        gpurt_tasks_push(run, me, me, next);
+}
+
+/* One lane. Its warp leaves the body of a task of the block, if it was inside. relaxed: this warp's own. Returns:
+ * whether it was the last: all that they did is seen. */
+GPURT_DEV bool gpurt_inside_leave(gpurt_executor_warp_t *warp)
+{
+    if (!gpurt_load_relaxed_dev_u32(&warp->xinside))
+        return false;
+    gpurt_store_relaxed_dev_u32(&warp->xinside, 0);
+    return gpurt_add_acq_rel_near_u32(&warp->hall->xinside, UINT32_MAX) ==
+           1; /* TB2.acq TB2.rel */
+}
+
+/* One lane of a warp that is gone. A task of the block has failed when no warp is in its body any more. */
+GPURT_DEV void gpurt_gather_gone(gpurt_task_run_t *run, gpurt_executor_warp_t *warp)
+{
+    gpurt_executor_hall_t *hall = warp->hall;
+    uint32_t me = 1u << gpurt_lane(), next;
+
+    /* relaxed: TB2 brings them along */
+    if (!gpurt_inside_leave(warp) || !gpurt_load_relaxed_near_u32(&hall->xgathers))
+        return;
+    run->task = gpurt_load_relaxed_near_u64(&hall->xtask);
+    run->row = &run->map->tasks[gpurt_task_index(run->task)];
+    run->status = GPURT_E_PANIC;
+    run->value = 0;
+    run->parent = true;
     next = gpurt_task_end(run, me, run->row->head);
     if (next != GPURT_TASK_NONE)
         gpurt_tasks_push(run, me, me, next);
@@ -69,6 +99,7 @@ GPURT_DEVN void gpurt_worker_gone(uint64_t at)
     next = gpurt_hand_withdraw(&warp->hall->hands, gpurt_warp());
     if (next != GPURT_TASK_NONE)
         gpurt_tasks_push(&run, me, me, next);
+    gpurt_gather_gone(&run, warp);
     for (uint32_t i = 0; i < count; i++)
         gpurt_held_gone(&run, &warp->held[i], i, begun);
     gpurt_warp_batch(warp, 0);                   /* for who looks: nothing runs there */

@@ -399,10 +399,13 @@ GPURT_DEVN void gpurt_hall_empty(const gpurt_task_run_t *run, gpurt_executor_hal
 {
     const gpurt_executor_map_t *m = run->map;
     uint32_t me = 1u << gpurt_lane(), index = GPURT_TASK_NONE;
+    uint32_t posted = gpurt_xchg_acquire_near_u32(&hall->xposted, 0); /* TB1.acq */
 
     for (uint32_t i = 0; i < GPURT_TASK_LEVELS; i++)
         while (gpurt_pocket_get(&hall->ready[i], me, me, &index, GPURT_POCKET_OLDEST))
             gpurt_tasks_share(run, me, me, i, index);
+    if (posted && posted != GPURT_GATHER_TAKEN)
+        gpurt_tasks_share(run, me, me, m->tasks[posted - 1].head.level, posted - 1);
     while (gpurt_pocket_get(&hall->spare, me, me, &index, GPURT_POCKET_OLDEST)) {
         gpurt_taskring_t ring = gpurt_executor_ring(m, GPURT_RING_FREE_TASKS);
 

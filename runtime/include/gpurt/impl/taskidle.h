@@ -73,9 +73,12 @@ GPURT_DEV bool gpurt_worker_meet(gpurt_worker_t *w)
             gpurt_worker_sleep(w);
         gpurt_hands_open(&hall->hands);
         gpurt_store_relaxed_near_u32(&hall->xlooks, 0);
-        gpurt_store_relaxed_near_u32(&hall->xhungry, 1); /* others sleep, most probably */
+        if (!gpurt_load_relaxed_near_u32(&hall->xposted)) /* others sleep, most probably */
+            gpurt_store_relaxed_near_u32(&hall->xhungry, 1);
         gpurt_store_relaxed_near_u32(&hall->xmeet, 0);
     }
+    /* relaxed: between barriers, in which nobody posts or takes */
+    w->gathers = gpurt_load_relaxed_near_u32(&hall->xposted) != 0;
     gpurt_block_barrier();
     if (gpurt_lane() == 0) {
         w->waiting += gpurt_clock() - began;

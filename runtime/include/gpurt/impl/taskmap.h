@@ -26,6 +26,7 @@ enum {
     GPURT_TASK_BATCH = 24,    /* tasks that a warp takes up at a time, if they are short */
     GPURT_TASK_PENDING = 1,   /* of a record: its task has not ended; no status is that */
     GPURT_TASK_TOGETHER = 2,  /* of a warp's task: it runs with others; likewise */
+    GPURT_TASK_GATHERED = 3,  /* likewise: all warps of the block run it */
     GPURT_TASK_KINDS =
         16, /* functions that are counted apart; those behind with the last */
     GPURT_TASK_SAMPLED = 16, /* of so many rows one tells how long its tasks wait */
@@ -146,7 +147,7 @@ typedef struct GPURT_ALIGN(128) gpurt_executor_block {
 /* A task of a warp's batch; written by: a lane of that warp. */
 typedef struct gpurt_task_held {
     uint32_t xindex;  /* GPURT_TASK_NONE: it is closed */
-    uint32_t xstatus; /* GPURT_TASK_PENDING, _TOGETHER, or how it ended */
+    uint32_t xstatus; /* GPURT_TASK_PENDING, _TOGETHER, _GATHERED, or how it ended */
     uint64_t xvalue;  /* of one that is PENDING: not 0, it had begun before */
 } gpurt_task_held_t;
 
@@ -155,10 +156,11 @@ typedef struct GPURT_ALIGN(64) gpurt_executor_warp {
     const struct gpurt_executor_map *map;
     gpurt_executor_block_t *block;
     struct gpurt_executor_hall *hall;
-    uint64_t xat;    /* its last body: gpurt_warp_word; written by: its leader */
-    uint32_t xcount; /* of its batch; written by: its leader */
-    uint32_t xnext;  /* GPURT_TASK_NONE: none; written by: its leader */
-    uint32_t xlooks; /* 1: it is counted in xhungry; written by: its leader */
+    uint64_t xat;     /* its last body: gpurt_warp_word; written by: its leader */
+    uint32_t xcount;  /* of its batch; written by: its leader */
+    uint32_t xnext;   /* GPURT_TASK_NONE: none; written by: its leader */
+    uint32_t xlooks;  /* 1: it is counted in xhungry; written by: its leader */
+    uint32_t xinside; /* 1: in that of its hall; written by: its leader */
     uint32_t
         xgroup; /* of the body that runs, 0: none; written by: its leader, as the next */
     uint64_t xowes; /* globaltimer: its group is to be charged since then */

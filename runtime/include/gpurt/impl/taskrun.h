@@ -42,6 +42,7 @@ enum {
     GPURT_HALL_FAIR = 8,             /* pulls, of which one asks the ring first */
     GPURT_HALL_ENDED = 1024          /* tasks, of which xlive may not know yet */
 };
+#define GPURT_GATHER_TAKEN UINT32_MAX
 
 /* Bodies of a kind that the device's words do not count yet. */
 typedef struct gpurt_hall_kind {
@@ -64,6 +65,13 @@ typedef struct gpurt_executor_hall {
     uint32_t xtakes;   /* cycles of a body, about */
     uint32_t xturns;   /* pulls at which a ring and a pocket had tasks alike */
     uint32_t xpulls;   /* where the least urgent have a turn */
+    /* A task of a block (taskgather.h). */
+    uint32_t xposted;  /* + 1; 0: none; GPURT_GATHER_TAKEN: it runs */
+    uint32_t xinside;  /* warps that run it, or are about to; written by: each (adds) */
+    uint32_t xkey;     /* of what runs; 0: nothing; written by: warp 0, as the next */
+    uint32_t xgathers; /* 1: it is the last's to end of those inside */
+    uint32_t xtainted; /* as of a warp's batch */
+    uint64_t xtask;
     gpurt_hands_t hands;
     gpurt_hall_kind_t kinds[GPURT_TASK_KINDS];
     gpurt_pocket_t ready[GPURT_TASK_LEVELS], spare; /* spare: tasks that are free */

@@ -35,6 +35,9 @@ GPURT_DEV void gpurt_hall_begin(gpurt_executor_hall_t *hall)
     gpurt_store_relaxed_near_u32(&hall->xcommand, 0);
     gpurt_store_relaxed_near_u32(&hall->xturns, 0);
     gpurt_store_relaxed_near_u32(&hall->xpulls, 0);
+    gpurt_store_relaxed_near_u32(&hall->xposted, 0);
+    gpurt_store_relaxed_near_u32(&hall->xinside, 0);
+    gpurt_store_relaxed_near_u32(&hall->xgathers, 0);
     gpurt_store_relaxed_near_u32(&hall->xtakes, GPURT_HALL_AHEAD_CYCLES);
     for (uint32_t i = 0; i < GPURT_TASK_KINDS; i++) { /* relaxed: as above */
         gpurt_store_relaxed_near_u32(&hall->kinds[i].xruns, 0);
@@ -72,6 +75,7 @@ GPURT_DEV void gpurt_worker_begin(gpurt_worker_t *w, const struct gpurt_executor
         w->warp->block = w->run.block;
         w->warp->hall = hall;
         gpurt_store_relaxed_dev_u32(&w->warp->xlooks, 0); /* relaxed: as in hold */
+        gpurt_store_relaxed_dev_u32(&w->warp->xinside, 0);
         gpurt_warp_next(w->warp, GPURT_TASK_NONE);
         gpurt_warp_batch(w->warp, 0);
     }
@@ -118,7 +122,7 @@ GPURT_DEV uint32_t gpurt_worker_called(gpurt_worker_t *w)
     return what;
 }
 
-/* The whole warp takes up its next batch. Cancellation is asked once, by the leader: lanes that asked
+/* The whole warp takes up its next batch, or has met the others for a task of the block. Cancellation is asked once, by the leader: lanes that asked
  * apart could part, and some pull a task that the others never see. Returns: false, the executor
  * ends. */
 GPURT_DEVN bool gpurt_worker_find(gpurt_worker_t *w)
@@ -136,6 +140,8 @@ GPURT_DEVN bool gpurt_worker_find(gpurt_worker_t *w)
         if (what & GPURT_WORKER_MEETS) {
             if (!gpurt_worker_meet(w))
                 return false;
+            if (w->gathers)
+                return true;
             continue;
         }
         if (what & GPURT_WORKER_ASKS)

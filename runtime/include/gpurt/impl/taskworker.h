@@ -36,6 +36,7 @@ typedef struct gpurt_worker {
     /* the leader's */
     uint32_t bodies;
     bool asks;        /* it takes orders of the host's before it pulls */
+    bool gathers;     /* all warps have met for a task of the block; of all lanes */
     bool hurries;     /* its body was told of something more urgent: it pulls first */
     uint32_t there;   /* levels of the device's rings of which only this warp was told */
     uint32_t command; /* of the host's, that the block has obeyed; of thread 0 */
