@@ -44,7 +44,7 @@ static struct {
     /* of launches that are timed; written by: any thread (adds) */
     uint64_t xcounting_ns, xcounted, xwatching_ns, xwatched;
     /* By function: part of its hash << 32 | place in `seen` + 1; written by: any thread */
-    uint64_t xplaces[SETS][WAYS];
+    uint64_t xplaces[SETS][WAYS] GPURT_ALIGN(64);
     seen_t seen[SEEN];
 } hooked;
 

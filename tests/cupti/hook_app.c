@@ -278,35 +278,35 @@ static void forks(void)
     CHECK(waitpid(child, &status, 0) == child && status == 0);
 }
 
+static const struct {
+    const char *mode;
+    void (*run)(void);
+    void (*run_ms)(long ms); /* in place of it */
+} modes[] = {
+    {.mode = "ways", .run = ways},        {.mode = "runs", .run_ms = runs},
+    {.mode = "beside", .run_ms = beside}, {.mode = "streams", .run_ms = many_streams},
+    {.mode = "modules", .run = modules},  {.mode = "functions", .run = functions},
+    {.mode = "busy", .run = busy},        {.mode = "flood", .run_ms = flood},
+    {.mode = "forks", .run = forks},
+};
+
 int main(int argc, char **argv)
 {
     const char *mode = argc > 1 ? argv[1] : "";
     const long ms = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
 
     CHECK(fake_launcher_start() || getenv("HOOK_ALONE"));
-    if (strcmp(mode, "ways") == 0)
-        ways();
-    else if (strcmp(mode, "runs") == 0)
-        runs(ms);
-    else if (strcmp(mode, "beside") == 0)
-        beside(ms);
-    else if (strcmp(mode, "streams") == 0)
-        many_streams(ms);
-    else if (strcmp(mode, "local") == 0)
+    if (strcmp(mode, "local") == 0)
         return is_local(argv[2]) ? 0 : 1;
-    else if (strcmp(mode, "modules") == 0)
-        modules();
-    else if (strcmp(mode, "functions") == 0)
-        functions();
-    else if (strcmp(mode, "busy") == 0)
-        busy();
-    else if (strcmp(mode, "flood") == 0)
-        flood(ms);
-    else if (strcmp(mode, "forks") == 0)
-        forks();
-    else if (strcmp(mode, "next") == 0) /* who calls decides where the search begins */
+    if (strcmp(mode, "next") == 0) /* who calls decides where the search begins */
         return dlsym(RTLD_NEXT, "gpurt_launchhook_connect") ? 0 : 1;
-    else
-        return 2;
-    return 0;
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
+        if (strcmp(mode, modes[i].mode) == 0) {
+            if (modes[i].run)
+                modes[i].run();
+            else
+                modes[i].run_ms(ms);
+            return 0;
+        }
+    return 2;
 }

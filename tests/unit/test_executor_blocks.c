@@ -36,12 +36,14 @@ static void all_warps_run_one_body(uint32_t blocks, uint32_t warps)
         must(gpurt_executor_submit(rt, x, each, &lane, 1, 0, NULL, &err));
         for (uint32_t k = 1; k < 5; k++)
             (void)submit_mark(x, 5 * i + k, GPURT_TASK_PRIORITY(k));
-        t[i] = submit_crowd(x, first, i == 4 ? 70 : 0, 0, GPURT_TASK_PRIORITY(i % 3));
+        t[i] = submit_crowd(x, first, i == 4 ? 70 : 0, 0,
+                            i == 4 ? GPURT_TASK_HELD : GPURT_TASK_PRIORITY(i % 3));
     }
     last = submit_crowd(x, first, 0, 0, GPURT_TASK_HELD | GPURT_TASK_ANYWAY);
     skipped = submit_crowd(x, first + WARPS, 0, 0, GPURT_TASK_HELD);
     must(gpurt_executor_after(rt, x, t[4], last, &err));
     must(gpurt_executor_after(rt, x, t[4], skipped, &err));
+    must(gpurt_executor_start(rt, x, t[4], &err));
     must(gpurt_executor_start(rt, x, last, &err));
     must(gpurt_executor_start(rt, x, skipped, &err));
     for (uint32_t i = 0; i < CROWDS; i++) {
@@ -89,12 +91,35 @@ static void a_panic_ends_it(void)
     board_free();
 }
 
+/* Closed while some are posted, run, or wait for their children: each is dropped and counted, or has ended. */
+static void a_close_drops_them(void)
+{
+    enum {
+        CROWDS = 30
+    };
+    gpurt_executor_t x = executor_of(2, WARPS, 512);
+    gpurt_submitted_t t[CROWDS];
+    uint64_t dropped = 0;
+    uint32_t ended = 0;
+
+    board_make(CROWDS * WARPS);
+    for (uint32_t i = 0; i < CROWDS; i++)
+        t[i] = submit_crowd(x, i * WARPS, 0, 0, 0);
+    CHECK_EQ(wait_of(x, t[0], NULL), GPURT_OK);
+    must(gpurt_executor_close(rt, x, &dropped, &err));
+    for (uint32_t i = 0; i < CROWDS * WARPS; i++)
+        ended += board->marks[i].data == i + 1;
+    CHECK(ended >= WARPS && dropped <= CROWDS - 1 + CROWDS * WARPS - ended);
+    board_free();
+}
+
 int main(void)
 {
     must(gpurt_open(NULL, &rt, &err));
     all_warps_run_one_body(2, WARPS);
     all_warps_run_one_body(1, WARPS);
     all_warps_run_one_body(2, 1);
+    a_close_drops_them();
     a_panic_ends_it();
     must(gpurt_close(rt, &err));
     return 0;

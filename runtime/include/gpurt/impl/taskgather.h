@@ -122,7 +122,7 @@ GPURT_DEVN uint32_t gpurt_gather_begin(gpurt_worker_t *w)
 }
 
 /* Warp 0: it ends, or waits, or comes behind the others of its level. */
-GPURT_DEV void gpurt_gather_part(gpurt_worker_t *w)
+GPURT_DEVN void gpurt_gather_part(gpurt_worker_t *w)
 {
     uint32_t me = gpurt_task_index(w->run.task);
 
