@@ -45,6 +45,7 @@ static gpurt_boxmap_t map;
 static shared_t *shared;
 static char path[64], other[64];
 static tally_t first, second;
+static int kills; /* so far */
 
 static void open_box(void)
 {
@@ -230,7 +231,8 @@ static void row_count(tally_t *t, const gpurt_log_t *log, const gpurt_row_t *row
     CHECK_MSG(gpurt_dictionary_get(gpurt_log_dictionary(log), row->site, &site),
               "a message of site %u before its definition", row->site);
     CHECK_MSG(w[1] == row->sm && w[0] < sizeof t->messages[0], "payload");
-    CHECK_MSG(t->messages[w[1]][w[0]]++ == 0, "ring %u: %u twice", w[1], w[0]);
+    CHECK_MSG(t->messages[w[1]][w[0]]++ == 0, "kill %d, ring %u: %u twice", kills, w[1],
+              w[0]);
     if (w[0] >= t->high[w[1]])
         t->high[w[1]] = w[0] + 1;
 }
@@ -296,7 +298,7 @@ int main(void)
     CHECK_MSG(shared != MAP_FAILED, "mmap");
     snprintf(path, sizeof path, "/tmp/test_kill.%u", (unsigned)getpid());
     snprintf(other, sizeof other, "/tmp/test_kill.%u.other", (unsigned)getpid());
-    for (int i = 0; i < KILLS; i++) {
+    for (int i = 0; i < KILLS; kills = ++i) {
         bool kill_drainer = i % 3 != 0, elsewhere = i % 4 == 1, mortal_one;
         pid_t app, drain;
 
