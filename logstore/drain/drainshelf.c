@@ -130,15 +130,17 @@ static bool piece_get(const gpurt_drain_t *d, gpurt_box_piece_t *piece)
            piece->groups < d->shelf_end - d->shelf_at;
 }
 
-/* The ring as it was, but for what the piece does not hold. */
-static void lap_lay(const gpurt_drain_t *d, const gpurt_box_piece_t *piece)
+/* The ring as it was from `position` on, as far as the piece holds it. What lies before that may have been
+ * overwritten as it was copied: those are records of the lap behind this piece, and would be read as such. */
+static void lap_lay(const gpurt_drain_t *d, const gpurt_box_piece_t *piece,
+                    uint32_t position)
 {
     const gpurt_group_t *shelf = gpurt_boxmap_shelf(d->map);
     const uint32_t mask = d->map->shelf.group_count - 1;
     uint32_t bytes = d->map->sections[drain_name_section(piece->ring)].ring_bytes;
 
     memset(d->lap, 0, bytes);
-    for (uint32_t i = 0; i < piece->groups; i++)
+    for (uint32_t i = position - piece->start; i < piece->groups; i++)
         d->lap[(piece->start + i) & (bytes / GPURT_GROUP_BYTES - 1)] =
             shelf[(d->shelf_at + 1 + i) & mask];
 }
@@ -170,7 +172,7 @@ bool drain_shelf_look(gpurt_drain_t *d)
             *position = piece.start;
         }
         if ((int32_t)(end - *position) > 0) {
-            lap_lay(d, &piece);
+            lap_lay(d, &piece, *position);
             if (!drain_piece(d, section, ring, d->lap, end))
                 return false;
             if (*position != end) /* a panic, or a site that is not defined yet */
