@@ -352,6 +352,31 @@ static void a_hole(void)
     CHECK_EQ(store.lost, 2);
 }
 
+/* The front of a piece was filed, given back and overwritten as it was copied. It holds records of the next
+ * lap then, which come behind the piece, and from the ring. */
+static void a_front_that_was_overwritten(void)
+{
+    enum {
+        FILED = 24
+    };
+    const gpurt_group_t *ring;
+    uint32_t front;
+
+    left_behind(1);
+    /* with the mark of the lap */
+    front = port.control->xtail - GPURT_RING_START - 2 * (HALF - FILED);
+    ring = gpurt_boxmap_groups(&map, 0, 1);
+    feed(HALF + FILED);
+    for (uint32_t i = 0; i < front; i++)
+        *shelf_at(map.box->shelf.xfirst + 1 + i) =
+            ring[(GPURT_RING_START + i) & (RING_GROUPS - 1)];
+    port.control->xfiled = GPURT_RING_START + front;
+    port.control->xseen = FILED;
+    store.next = FILED;
+    end(open_drain(&map, NULL), 0);
+    CHECK_EQ(store.lost, 0);
+}
+
 /* What cannot be found any more is told. */
 static void a_damaged_shelf(void)
 {
@@ -405,6 +430,7 @@ int main(void)
     a_reader();
     a_site_that_comes_late();
     a_hole();
+    a_front_that_was_overwritten();
     a_damaged_shelf();
     gpurt_dictionary_fini(&dictionary);
     return 0;
