@@ -60,7 +60,7 @@ run 0 kernels "$many"
 # Each other kind, as its words. Waits are for who asks, because each call of CUDA pays for them.
 run 0 mixed
 [ "$(lines ' wait ')" = 0 ] || fail "waits were not asked for"
-"$bin/gpurt-log" stat run.gplog | grep >/dev/null '^GPU 0 .* copies [0-9.]*%, launch latency [0-9.]*%, idle [0-9.]*%; completion latency among these: --cupti default,waits$' ||
+"$bin/gpurt-log" stat run.gplog | grep >/dev/null '^GPU 0 .* copies [0-9.]*%, launch latency [0-9.]*%, idle [0-9.]*%; completion latency among these: add waits to --cupti$' ||
     fail "stat without waits: $("$bin/gpurt-log" stat run.gplog)"
 GPURT_CUPTI=default,waits run 0 mixed
 counted mixed 4

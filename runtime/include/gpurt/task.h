@@ -100,29 +100,25 @@ typedef struct gpurt_task_list {
     gpurt_task_body_##name(GPURT_TASK_ARGS_(name, &(w)->run), &(w)->run)
 
 /* gpurt_task_call_NAME: its turn in a warp's batch. gpurt_task_gather_NAME: in all warps of the block. */
-#define GPURT_TASK(name, t, run)                               \
-    GPURT_TASK_BODY_(name, t, gpurt_task_run_t, run);          \
+#define GPURT_TASK_GATHERS_NOT_(name)                          \
     enum {                                                     \
         gpurt_task_gathers_##name                              \
     };                                                         \
     GPURT_DEV void gpurt_task_gather_##name(gpurt_worker_t *w) \
     {                                                          \
         (void)w;                                               \
-    }                                                          \
-    GPURT_DEV void gpurt_task_call_##name(gpurt_worker_t *w)   \
-    {                                                          \
-        GPURT_TASK_RUN_(name, w);                              \
-    }                                                          \
+    }
+#define GPURT_TASK(name, t, run)                             \
+    GPURT_TASK_BODY_(name, t, gpurt_task_run_t, run);        \
+    GPURT_TASK_GATHERS_NOT_(name)                            \
+    GPURT_DEV void gpurt_task_call_##name(gpurt_worker_t *w) \
+    {                                                        \
+        GPURT_TASK_RUN_(name, w);                            \
+    }                                                        \
     GPURT_TASK_BODY_(name, t, gpurt_task_run_t, run)
 #define GPURT_TASK_LANE(name, t, lane)                                                  \
     GPURT_TASK_BODY_(name, t, gpurt_lane_run_t, lane);                                  \
-    enum {                                                                              \
-        gpurt_task_gathers_##name                                                       \
-    };                                                                                  \
-    GPURT_DEV void gpurt_task_gather_##name(gpurt_worker_t *w)                          \
-    {                                                                                   \
-        (void)w;                                                                        \
-    }                                                                                   \
+    GPURT_TASK_GATHERS_NOT_(name)                                                       \
     GPURT_DEV void gpurt_task_call_##name(gpurt_worker_t *w)                            \
     {                                                                                   \
         gpurt_lane_run_t gpurt_lane_;                                                   \

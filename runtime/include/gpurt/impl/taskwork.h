@@ -122,9 +122,9 @@ GPURT_DEV uint32_t gpurt_worker_called(gpurt_worker_t *w)
     return what;
 }
 
-/* The whole warp takes up its next batch, or has met the others for a task of the block. Cancellation is asked once, by the leader: lanes that asked
- * apart could part, and some pull a task that the others never see. Returns: false, the executor
- * ends. */
+/* The whole warp takes up its next batch, or has met the others for a task of the block. Cancellation is
+ * asked once, by the leader: lanes that asked apart could part, and some pull a task that the others never
+ * see. Returns: false, the executor ends. */
 GPURT_DEVN bool gpurt_worker_find(gpurt_worker_t *w)
 {
     for (;;) {
