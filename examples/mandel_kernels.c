@@ -8,9 +8,9 @@
 /* Points take one step or two hundred: no split by rows would be even. */
 GPURT_TASK_LANE(pixel, t, lane)
 {
-    float x = 0, y = 0, re = -2.2f + 3.2f * (float)(t->at % MANDEL_WIDE) / MANDEL_WIDE,
-          im = -1.2f + 2.4f * (float)(t->at / MANDEL_WIDE) / MANDEL_HIGH;
-    uint32_t steps = 0;
+    uint32_t row = t->at / MANDEL_WIDE, column = t->at % MANDEL_WIDE, steps = 0;
+    float x = 0, y = 0, re = -2.2f + 3.2f * (float)column / MANDEL_WIDE,
+          im = -1.2f + 2.4f * (float)row / MANDEL_HIGH;
 
     for (; steps < MANDEL_STEPS && x * x + y * y < 4; steps++) {
         float next = x * x - y * y + re;
