@@ -332,6 +332,8 @@ void gpurt_model_put(gpurt_model_t *m, const gpurt_row_t *row)
     case GPURT_FAMILY_TRACE:
         model_trace_put(&m->objects, row);
         break;
+    case GPURT_FAMILY_TASK: /* the executor's own counts are of all bodies */
+        break;
     case GPURT_FAMILY_OBJECT:
         model_object_put(&m->objects, m->dictionary, row);
         break;

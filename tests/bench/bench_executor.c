@@ -29,6 +29,7 @@ typedef struct bench {
     gpurt_t *rt;
     gpurt_executor_t x;
     uint32_t count, blocks, warps, sms;
+    uint32_t slices;    /* as of its options */
     bool on_cpu, lanes; /* lanes: its tasks are of a lane each */
     double cycles_a_us;
 } bench_t;
@@ -75,7 +76,8 @@ static gpurt_executor_status_t settled(bench_t *b)
 
 static void executor_begin(bench_t *b, uint32_t blocks, uint32_t warps)
 {
-    gpurt_executor_options_t o = {.warps = warps, .blocks = blocks, .tasks = 2 * b->count};
+    gpurt_executor_options_t o = {
+        .warps = warps, .blocks = blocks, .tasks = 2 * b->count, .slices = b->slices};
     gpurt_error_t err = {0};
 
     if (b->lanes)
@@ -359,6 +361,26 @@ static void case_scaling(bench_t *b)
     rows_add("executor", "empty a block, all blocks", all, "M tasks/s", "8 blocks", few);
 }
 
+/* What it costs to tell the log of bodies: by turns with an executor that does not. */
+static void case_slices(bench_t *b)
+{
+    double empty[2][REPEATS], tens[2][REPEATS];
+
+    for (uint32_t i = 0; i < REPEATS; i++)
+        for (uint32_t on = 0; on < 2; on++) {
+            b->slices = on ? 0 : GPURT_EXECUTOR_NO_SLICES;
+            executor_begin(b, b->sms, 8);
+            empty[on][i] = b->count / tasks_run(b, b->count, 0).ns * 1e3;
+            tens[on][i] = tasks_run(b, USEFUL_RUNS * b->count, 10).ns * 1e-6;
+            executor_end(b);
+        }
+    b->slices = 0;
+    rows_add("executor", "empty, with slices", rows_median(empty[1], REPEATS), "M tasks/s",
+             "without", rows_median(empty[0], REPEATS));
+    rows_add("executor", "tasks of 10 us, with slices", rows_median(tens[1], REPEATS), "ms",
+             "without", rows_median(tens[0], REPEATS));
+}
+
 int main(void)
 {
     static const uint32_t warps[] = {2, 4, 8};
@@ -405,6 +427,7 @@ int main(void)
     case_hops(&b, "ready to begun, other SM", true);
     executor_end(&b);
     case_scaling(&b);
+    case_slices(&b);
     b.lanes = true;
     executor_begin(&b, b.sms, 8);
     case_empty(&b, "empty of a lane, 8 warps a block");

@@ -8,6 +8,7 @@
  *   deadlock two tasks that wait for each other
  *   quota    three tasks of a group that has had its share
  *   asleep   a task that sleeps, then one that waits for a child that does
+ *   slices, unsliced   tasks of all kinds, some of which fail, with as many slices as may be, or none
  *
  * SIGUSR1 ends all but the first before. Or: tasks_app fib N, which says how many tasks that took, runs
  * 33 fans that spawn 1,000 marks, and then is idle until that signal. */
@@ -133,6 +134,34 @@ static void asleep(gpurt_executor_t x, uint32_t ms)
     wait_ms(ms);
 }
 
+static void slices(gpurt_executor_t x, uint32_t ms)
+{
+    struct task_spends_args spend = {.board = board, .ns = (uint64_t)ms * 1000000};
+    struct task_mark_args fails = {.board = board, .mark = 1, .fails = GPURT_E_TIMEOUT};
+    struct task_graph_args crowds = {.board = board, .first = 2, .count = 7};
+    struct task_fan_args fan = {.board = board, .first = 10, .count = 500};
+    struct task_mark_args alone[40];
+    struct task_fib_args a = {.n = 12};
+    gpurt_submitted_t first = submit_mark(x, 0, GPURT_TASK_HELD), then;
+
+    for (uint32_t i = 0; i < 40; i++)
+        alone[i] = (struct task_mark_args){.board = board, .mark = 600 + i};
+    alone[39].fails = GPURT_E_HANDLE;
+    must(gpurt_executor_submit(rt, x, mark, &fails, 1,
+                               GPURT_TASK_HELD | GPURT_TASK_PRIORITY(-2), &then, &err));
+    after(x, first, then);
+    must(gpurt_executor_start(rt, x, then, &err));
+    must(gpurt_executor_start(rt, x, first, &err));
+    CHECK_EQ(wait_of(x, then, NULL), GPURT_E_TIMEOUT);
+    must(gpurt_executor_submit(rt, x, spends, &spend, 1, 0, NULL, &err));
+    must(gpurt_executor_submit(rt, x, fib, &a, 1, 0, NULL, &err));
+    must(gpurt_executor_submit(rt, x, fan, &fan, 1, 0, NULL, &err));
+    must(gpurt_executor_submit(rt, x, crowd, &crowds, 1, 0, NULL, &err));
+    must(gpurt_executor_submit(rt, x, each, alone, 40, 0, NULL, &err));
+    must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    printf("%llu slices\n", (unsigned long long)status_of(x).sliced);
+}
+
 static void fib_of(gpurt_executor_t x, uint32_t n)
 {
     struct task_fan_args fan = {.board = board, .count = 1000};
@@ -152,19 +181,24 @@ static void fib_of(gpurt_executor_t x, uint32_t n)
 static const struct {
     const char *name;
     void (*play)(gpurt_executor_t x, uint32_t ms);
-} scenes[] = {{"load", load},   {"stuck", stuck},   {"lane", lane},
-              {"block", block}, {"held", held},     {"deadlock", deadlock},
-              {"quota", quota}, {"asleep", asleep}, {"fib", fib_of}};
+} scenes[] = {{"load", load},       {"stuck", stuck},   {"lane", lane},
+              {"block", block},     {"held", held},     {"deadlock", deadlock},
+              {"quota", quota},     {"asleep", asleep}, {"slices", slices},
+              {"unsliced", slices}, {"fib", fib_of}};
 
 int main(int argc, char **argv)
 {
-    const gpurt_executor_options_t options = {
+    gpurt_executor_options_t options = {
         .blocks = 4, .warps = 2, .tasks = 32768, .stuck_ms = 300, .groups = 1};
     gpurt_executor_t x;
 
     sigemptyset(&enough);
     sigaddset(&enough, SIGUSR1);
     CHECK_EQ(pthread_sigmask(SIG_BLOCK, &enough, NULL), 0);
+    if (argc == 3 && strcmp(argv[1], "slices") == 0)
+        options.slices = GPURT_EXECUTOR_SLICES_MOST;
+    if (argc == 3 && strcmp(argv[1], "unsliced") == 0)
+        options.slices = GPURT_EXECUTOR_NO_SLICES;
     must(gpurt_open(NULL, &rt, &err));
     must(gpurt_executor_open(rt, task_tests, &options, &x, &err));
     board_make(1000);

@@ -201,7 +201,7 @@ def rows_of_kinds(m):
     """Each kind with the words that it has, those of older files, and fewer; on devices that are
     known, are not, and are not in the file."""
     for kind in range(256):
-        counts = {0, 2, 20}
+        counts = {0, 2, 20} | ({TASK_BYTES // 4 - 1, TASK_BYTES // 4} if kind == KIND.TASK else set())
         if kind in ACTIVITY:
             most, least = ACTIVITY[kind][2:4]
             counts |= {most, least, max(least - 1, 0)}

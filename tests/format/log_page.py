@@ -76,6 +76,7 @@ read_entry, ENTRY_BYTES = page.struct("gplog_index_entry_t")
 read_end, END_BYTES = page.struct("gplog_end_t")
 read_blob, BLOB_BYTES = page.struct("gplog_blob_t")
 read_row, ROW_BYTES = page.struct("gpurt_row_t")
+read_task, TASK_BYTES = page.struct("gpurt_task_slice_t")
 BLOCK = Names(page.numbers("GPLOG_ format.h FILE"))
 LEAST_BYTES = {BLOCK.FILE: FILE_BYTES, BLOCK.FRAME: FRAME_BYTES, BLOCK.INDEX: INDEX_BYTES,
                BLOCK.END: END_BYTES, BLOCK.BLOB: BLOB_BYTES}

@@ -327,7 +327,7 @@ def kind_word(kind):
         return ACTIVITY[kind][1] if kind in ACTIVITY else "other"
     if kind in (KIND.PANIC, KIND.FAULT, KIND.HANG):
         return "panic"
-    return {KIND.LOSS: "loss", KIND.LIFE: "life", KIND.OBJECT: "object"}.get(kind, "log")
+    return {KIND.LOSS: "loss", KIND.LIFE: "life", KIND.OBJECT: "object", KIND.TASK: "task"}.get(kind, "log")
 
 
 FIELDS = """ts_ns dur_ns level pid device back_end context stream thread sm slot block warp lanes
@@ -341,6 +341,11 @@ def record(row, words, lanes, log):
                pid=log.pid(row) or None, kind=kind_word(row.kind))
     if act:
         out.update(span(row, act, log))
+    if row.kind == KIND.TASK and 4 * row.count >= TASK_BYTES:
+        task = read_task(struct.pack(f"<{row.count}I", *row.words))
+        out["dur_ns"] = task["ns"]
+        if log.string(task["name"]) is not None:
+            out["name"] = told(log.string(task["name"]))
     if act and row.kind in (ACT.DEVICE_NODE, ACT.DEVICE_GRAPH):
         out["launched"] = "device"
     site = log.defs.get(row.site)

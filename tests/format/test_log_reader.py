@@ -101,7 +101,7 @@ def meet(log):
     meet_blocks(log)
     for row in log.rows():
         site = log.defs.get(row.site)
-        met_of("GPURT_KIND_ kinds.h LOG TEXT LAP LOSS PANIC FAULT OBJECT HANG LIFE NONE", [row.kind])
+        met_of("GPURT_KIND_ kinds.h LOG TEXT LAP LOSS PANIC FAULT OBJECT HANG LIFE TASK NONE", [row.kind])
         met_of("GPURT_FORM_ record.h", [row.form])
         met_of("GPURT_LEVEL_ record.h", [row.level])
         met_of("activity", [row.kind])

@@ -30,7 +30,8 @@ static const char EXECUTOR[] = "executor executors\n"
                                "useful_by_sm cells count=16\n"
                                "moved counter\n"
                                "moved_by_pair matrix words=tasks,from_sm,to_sm count=6\n"
-                               "timed gauge\n";
+                               "timed gauge\n"
+                               "sliced counter\n";
 static const char KIND[] = "task_kind task_kinds\n"
                            "executor reference words=executor parent\n"
                            "name text\n"
@@ -66,6 +67,7 @@ enum {
     MOVED = MAP + 2,
     PAIRS,
     TIMED = PAIRS + 6,
+    SLICED,
     VALUES
 };
 enum {
@@ -122,6 +124,7 @@ static void put_executor(uint32_t id, const char *name, uint64_t state, uint64_t
     v[PAIRS + 1] = 7;
     v[PAIRS + 2] = 12;
     v[TIMED] = state == STARVED;
+    v[SLICED] = 20 * turn;
     object_put(0, executor, T0 + turn * SECOND, id, ended, v, VALUES);
 }
 
@@ -187,6 +190,7 @@ static void check_load(void)
            "  to begin    p50 below 2.05 us   p99 below 65.54 us   ..........#...."
            "................. 1 ns to 2 s\n"
            "  moved       96 between SMs   7 to 12: 64\n"
+           "  slices      40 bodies have records, of 1000\n"
            "  SMs useful  #++.\n"
            "\n"
            "       running      runs  a second    time mean cycles     longest  ki"
@@ -226,6 +230,7 @@ static void check_stuck(void)
            "  to begin    p50 below 2.05 us   p99 below 65.54 us   ..........#...."
            "................. 1 ns to 2 s\n"
            "  moved       96 between SMs   7 to 12: 64\n"
+           "  slices      40 bodies have records\n"
            "  SMs useful  #++.\n"
            "\n"
            "  Tasks that do not come on\n"

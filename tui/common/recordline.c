@@ -6,6 +6,7 @@
 #include "json.h"
 #include "program.h"
 
+#include <gpurt/impl/taskrow.h>
 #include <string.h>
 
 enum {
@@ -123,6 +124,18 @@ static void set_loss(recordline_t *l)
     set(l, RECORDLINE_SLOT, row->slot);
 }
 
+/* A body that ran: its row is frozen, and may grow. */
+static void set_task(recordline_t *l)
+{
+    gpurt_task_slice_t slice;
+
+    if (l->row->words < GPURT_TASK_SLICE_WORDS)
+        return;
+    memcpy(&slice, gpurt_row_words(l->row), sizeof slice);
+    set_string(l, RECORDLINE_NAME, slice.name);
+    set(l, RECORDLINE_DURATION, gpurt_pair_value(slice.ns));
+}
+
 static void set_place(recordline_t *l, const gplog_section_t *section)
 {
     const gpurt_row_t *row = l->row;
@@ -186,6 +199,9 @@ void recordline_begin(recordline_t *l, const gpurt_dictionary_t *d,
     case GPURT_FAMILY_OBJECT:
         set_object(l);
         break;
+    case GPURT_FAMILY_TASK:
+        set_task(l);
+        /* fall through */
     default:
         set_place(l, row->section < about->section_count ? &about->sections[row->section]
                                                          : NULL);

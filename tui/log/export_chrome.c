@@ -183,20 +183,23 @@ static const char *flow_phase(const export_out_t *o, const export_event_t *e)
     uint64_t *place = &((chrome_t *)o->own)->flows[e->flow % FLOWS];
     const bool again = *place == e->flow;
 
+    if (e->in == EXPORT_IN_READY)
+        return "s";
     if (e->in != EXPORT_IN_CALL)
         return "f";
     *place = e->flow;
     return again ? "t" : "s";
 }
 
-/* An arrow from each call to what it started: both say the call's number. */
+/* An arrow from each call to what it started, which say the call's number, or from where a task became ready. */
 static void flow_put(const export_out_t *o, const export_event_t *e)
 {
     const char *phase = flow_phase(o, e);
     gpurt_json_t *j = head_put(o, e->track, phase, e->time_ns);
 
     gpurt_json_number(j, "id", e->flow);
-    gpurt_json_text(j, "name", "call");
+    gpurt_json_text(j, "name",
+                    e->in == EXPORT_IN_READY || e->in == EXPORT_IN_TASK ? "ready" : "call");
     gpurt_json_text(j, "cat", "flow");
     if (*phase == 'f')
         gpurt_json_text(j, "bp", "e");

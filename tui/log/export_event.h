@@ -98,6 +98,8 @@ enum {
     EXPORT_IN_PANIC,
     EXPORT_IN_LOSS,
     EXPORT_IN_IDLE,
+    EXPORT_IN_TASK,
+    EXPORT_IN_READY, /* a task became ready */
     EXPORT_INS
 };
 extern const char *const export_in_names[EXPORT_INS];
@@ -122,6 +124,13 @@ enum {
     EXPORT_ARG_LAUNCHED,
     EXPORT_ARG_FROM,
     EXPORT_ARG_OCCUPANCY,
+    EXPORT_ARG_TASK,
+    EXPORT_ARG_MADE_READY,
+    EXPORT_ARG_READY_NS,
+    EXPORT_ARG_PRIORITY,
+    EXPORT_ARG_STATUS,
+    EXPORT_ARG_BODIES,
+    EXPORT_ARG_STANDS,
     EXPORT_ARG_NAMES
 };
 extern const char *const export_arg_names[EXPORT_ARG_NAMES];

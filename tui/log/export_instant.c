@@ -36,25 +36,6 @@ static void sample_row(const export_sheet_t *s, const gpurt_row_t *row,
 
 /* ---- messages ------------------------------------------------------------------------ */
 
-/* Where a message stands: its thread, or its warp; losses at least their device. */
-static export_track_t *message_track(const export_sheet_t *s, const gpurt_row_t *row)
-{
-    const gplog_file_t *about = &s->out->sum.about;
-    uint32_t device = 0;
-
-    if (row->section < about->section_count) {
-        if (about->sections[row->section].kind == GPURT_SECTION_HOST)
-            return export_sheet_thread(s, row->kind == GPURT_KIND_LOG ? row->block : 0);
-        device = about->sections[row->section].device;
-        if (about->sections[row->section].kind == GPURT_SECTION_CPU)
-            device |= EXPORT_CPU;
-    }
-    if (row->kind == GPURT_KIND_LOSS &&
-        (row->words < 4 || gpurt_row_words(row)[3] == UINT32_MAX))
-        return export_sheet_track(s, EXPORT_DEVICE, device, 0, 0);
-    return export_sheet_track(s, EXPORT_WARP, device, row->sm, row->slot);
-}
-
 static void message(const export_sheet_t *s, const gpurt_row_t *row, uint32_t lane)
 {
     char room[GPURT_MESSAGE_MAX];
@@ -77,7 +58,7 @@ static void message(const export_sheet_t *s, const gpurt_row_t *row, uint32_t la
         export_event_text(&e, EXPORT_ARG_FILE, site.file, site.file_bytes);
         export_event_arg(&e, EXPORT_ARG_LINE, EXPORT_AS_NUMBER, site.line);
     }
-    e.track = message_track(s, row);
+    e.track = export_sheet_place(s, row);
     if (e.track->key.kind == EXPORT_WARP) {
         export_event_arg(&e, EXPORT_ARG_BLOCK, EXPORT_AS_NUMBER, row->block);
         export_event_arg(&e, EXPORT_ARG_WARP, EXPORT_AS_NUMBER, row->warp);

@@ -20,6 +20,24 @@ export_track_t *export_sheet_thread(const export_sheet_t *s, uint32_t thread)
                   : export_sheet_track(s, EXPORT_PROCESS, 0, 0, 0);
 }
 
+export_track_t *export_sheet_place(const export_sheet_t *s, const gpurt_row_t *row)
+{
+    const gplog_file_t *about = &s->out->sum.about;
+    uint32_t device = 0;
+
+    if (row->section < about->section_count) {
+        if (about->sections[row->section].kind == GPURT_SECTION_HOST)
+            return export_sheet_thread(s, row->kind == GPURT_KIND_LOG ? row->block : 0);
+        device = about->sections[row->section].device;
+        if (about->sections[row->section].kind == GPURT_SECTION_CPU)
+            device |= EXPORT_CPU;
+    }
+    if (row->kind == GPURT_KIND_LOSS &&
+        (row->words < 4 || gpurt_row_words(row)[3] == UINT32_MAX))
+        return export_sheet_track(s, EXPORT_DEVICE, device, 0, 0);
+    return export_sheet_track(s, EXPORT_WARP, device, row->sm, row->slot);
+}
+
 void export_sheet_event(const export_sheet_t *s, const export_event_t *e)
 {
     s->writer->event(s->out, e);

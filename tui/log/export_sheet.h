@@ -22,6 +22,9 @@ export_track_t *export_sheet_track(const export_sheet_t *s, uint32_t kind, uint3
 /* Threads that nobody knows are the process's. */
 export_track_t *export_sheet_thread(const export_sheet_t *s, uint32_t thread);
 
+/* Where a row of no activity stands: its thread, or its warp; losses at least their device. */
+export_track_t *export_sheet_place(const export_sheet_t *s, const gpurt_row_t *row);
+
 void export_sheet_event(const export_sheet_t *s, const export_event_t *e);
 /* which: EXPORT_COUNT_*. */
 void export_sheet_counter(const export_sheet_t *s, uint32_t device, uint32_t which,

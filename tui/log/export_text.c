@@ -17,8 +17,8 @@ const export_count_name_t export_counts[EXPORT_COUNTS] = {
 };
 
 const char *const export_in_names[EXPORT_INS] = {
-    "kernel", "copy",   "fill",   "graph", "wait",  "call", "overhead",
-    "range",  "launch", "memory", "log",   "panic", "loss", "idle"};
+    "kernel", "copy",   "fill", "graph", "wait", "call", "overhead", "range",
+    "launch", "memory", "log",  "panic", "loss", "idle", "task",     "ready"};
 
 const char *const export_arg_names[EXPORT_ARG_NAMES] = {"grid",
                                                         "block",
@@ -38,7 +38,14 @@ const char *const export_arg_names[EXPORT_ARG_NAMES] = {"grid",
                                                         "address",
                                                         "launched by",
                                                         "from",
-                                                        "occupancy percent"};
+                                                        "occupancy percent",
+                                                        "task",
+                                                        "made ready by",
+                                                        "ready ns before",
+                                                        "priority",
+                                                        "status",
+                                                        "bodies",
+                                                        "stands for"};
 
 /* What the boxes of the log say. */
 static const char *model_of_boxes(const export_out_t *o, uint32_t program, bool cpu,

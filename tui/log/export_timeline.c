@@ -5,6 +5,7 @@
 #include "export_instant.h"
 #include "export_ranges.h"
 #include "export_share.h"
+#include "export_task.h"
 #include "occupancy.h"
 #include "span.h"
 
@@ -374,6 +375,10 @@ static void row_take(export_timeline_t *t, const gpurt_row_t *row)
 
     if (gpurt_kind_family(row->kind) == GPURT_FAMILY_OBJECT) {
         export_instant_object(&t->sheet, row);
+        return;
+    }
+    if (gpurt_kind_family(row->kind) == GPURT_FAMILY_TASK) {
+        export_task(&t->sheet, row);
         return;
     }
     if (!gpurt_kind_is_activity(row->kind)) {

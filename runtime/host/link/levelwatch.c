@@ -46,7 +46,7 @@ static void site_look(watch_t *w, uint32_t section, uint32_t slot)
     bool on;
 
     if (gpurt_load_acquire_sys_u32(&def->xstate) != GPURT_DEF_SITE || /* B3.acq */
-        !def->gate || def->level >= GPURT_LEVEL_PANIC)
+        !def->gate || def->level >= GPURT_LEVEL_PANIC || !gpurt_kind_is_line(def->kind))
         return;
     level = gpurt_level_at(&map->box->control, gpurt_def_text(def) + def->format_bytes,
                            def->file_bytes, def->line);

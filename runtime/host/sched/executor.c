@@ -119,6 +119,10 @@ static gpurt_status_t options_read(const gpurt_executor_options_t *given,
     o->edges = o->edges ? o->edges : 2 * o->tasks;
     o->records = o->records ? o->records : GPURT_EXECUTOR_RECORDS;
     o->stuck_ms = o->stuck_ms ? o->stuck_ms : GPURT_EXECUTOR_STUCK_MS;
+    o->slices = o->slices ? o->slices : GPURT_EXECUTOR_SLICES;
+    if (o->slices > GPURT_EXECUTOR_SLICES_MOST && o->slices != GPURT_EXECUTOR_NO_SLICES)
+        return REFUSE(err, GPURT_E_INVALID, "options: %u slices a second, at most %d",
+                      o->slices, GPURT_EXECUTOR_SLICES_MOST);
     if (o->groups > GPURT_TASK_GROUPS)
         return REFUSE(err, GPURT_E_INVALID, "options: %u groups, at most %d", o->groups,
                       GPURT_TASK_GROUPS);
@@ -185,6 +189,14 @@ static uint32_t spare_of(const gpurt_executor_options_t *o)
     return fair < GPURT_POCKET_NUMBERS ? fair : GPURT_POCKET_NUMBERS;
 }
 
+/* Of a warp, between two bodies that it tells the log of. A GPU's clock runs at 2 GHz at most, so
+ * that they are no more than was asked for; that of the CPU back end counts nanoseconds. */
+static uint64_t slice_cycles_of(const gpurt_executor_own_t *e, uint32_t slices)
+{
+    return (uint64_t)e->blocks * e->warps * (e->on_cpu ? 1000000000u : 2000000000u) /
+           slices;
+}
+
 static void own_fill(gpurt_executor_own_t *e, gpurt_t *rt, const gpurt_kernel_t *kernel,
                      const gpurt_executor_options_t *o)
 {
@@ -202,6 +214,11 @@ static void own_fill(gpurt_executor_own_t *e, gpurt_t *rt, const gpurt_kernel_t 
     e->map.sms = info.sm_count;
     e->map.fair_pulls = o->fair_pulls;
     e->map.groups = o->groups;
+    e->slices = o->slices != GPURT_EXECUTOR_NO_SLICES;
+    e->map.queued_shift = e->slices ? 0 : GPURT_TASK_SAMPLED_BITS;
+    e->map.slice_cycles = slice_cycles_of(e, o->slices);
+    e->map.slice_longest =
+        (uint64_t)o->stuck_ms * 1000000; /* no clock is slower than 1 GHz */
     e->map.task_count = o->tasks + o->blocks * e->map.spare;
     e->map.edge_count = o->edges;
     e->map.task_shift = shift_of(e->map.task_count);

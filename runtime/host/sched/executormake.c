@@ -21,7 +21,7 @@ typedef struct part {
 } part_t;
 
 enum {
-    PARTS = 12,
+    PARTS = 13,
     PART_ALIGN = 256
 };
 
@@ -44,7 +44,8 @@ static void parts_list(gpurt_executor_own_t *e, part_t parts[PARTS])
         {&m->edges, m->edge_count * sizeof *m->edges},
         {&m->slots, slot_count(m) * sizeof *m->slots},
         {&m->warps, (size_t)e->blocks * e->warps * sizeof *m->warps},
-        {&m->queued, (m->task_count / GPURT_TASK_SAMPLED + 1) * sizeof *m->queued},
+        {&m->queued, ((m->task_count >> m->queued_shift) + 1) * sizeof *m->queued},
+        {&m->causes, e->slices ? m->task_count * sizeof *m->causes : 0},
         {&m->moves, gpurt_executor_moves_bytes(m)},
         {&m->named, e->record_count * sizeof *m->named},
         {&m->self, sizeof *m},
@@ -169,6 +170,8 @@ gpurt_status_t gpurt_executor_make(gpurt_executor_own_t *e, gpurt_error_t *err)
     if (st != GPURT_OK)
         return st;
     parts_place(parts, (char *)e->memory);
+    if (!e->slices)
+        e->map.causes = NULL;
     return all_fill(e, bytes, err);
 }
 
@@ -225,6 +228,7 @@ void gpurt_executor_sum(const gpurt_executor_own_t *e, const gpurt_executor_word
         out->refused += blocks[i].xrefused;
         out->groupless += blocks[i].xgroupless;
         out->at_once += blocks[i].xat_once;
+        out->sliced += blocks[i].xsliced;
         out->moved += blocks[i].xmoved * GPURT_TASK_SAMPLED;
         out->useful += blocks[i].xuseful;
         out->waiting += blocks[i].xwaiting;

@@ -35,6 +35,7 @@ enum {
     GROUPLESS,
     AT_ONCE,
     MOVED,
+    SLICED,
     USEFUL,
     SCHEDULING,
     WAITING,
@@ -86,6 +87,7 @@ static const gpurt_field_t fields[FIELDS] = {
     [GROUPLESS] = GPURT_FIELD("groupless", FAULT), /* times that one was taken up ... */
     [AT_ONCE] = GPURT_FIELD("at_once", COUNTER),
     [MOVED] = GPURT_FIELD("moved", COUNTER), /* from one multiprocessor to another, about */
+    [SLICED] = GPURT_FIELD("sliced", COUNTER), /* bodies of which there are records */
     [USEFUL] = GPURT_FIELD("useful_cycles", COUNTER),
     [SCHEDULING] = GPURT_FIELD("scheduling_cycles", COUNTER),
     [WAITING] = GPURT_FIELD("waiting_cycles", COUNTER),
@@ -251,6 +253,7 @@ static void sums_put(const gpurt_executor_status_t *s, uint64_t *values)
     values[GROUPLESS] = s->groupless; /* ... whose group there is not */
     values[AT_ONCE] = s->at_once;
     values[MOVED] = s->moved;
+    values[SLICED] = s->sliced;
     for (uint32_t i = 0; i < GPURT_TASK_WAITS; i++)
         values[AT_WAITS + i] = s->waits[i];
     values[USEFUL] = s->useful;

@@ -29,8 +29,12 @@ enum {
     GPURT_EXECUTOR_WARPS = 4,
     GPURT_EXECUTOR_RECORDS = 1 << 12,
     GPURT_EXECUTOR_STUCK_MS = 1000,
+    GPURT_EXECUTOR_SLICES = 10000,
+    GPURT_EXECUTOR_SLICES_MOST = 2000000,
     GPURT_EXECUTOR_BURST_NS = 2000000
 };
+
+#define GPURT_EXECUTOR_NO_SLICES UINT32_MAX
 
 /* Zero means the default everywhere. */
 typedef struct gpurt_executor_options {
@@ -38,7 +42,7 @@ typedef struct gpurt_executor_options {
     uint32_t blocks; /* default: one a multiprocessor, in seven eighths of the device */
     uint32_t share_percent; /* in place of blocks: of those that fit on the device */
     uint32_t warps;         /* a block; 31 at most */
-    uint32_t tasks;         /* that live at a time; at most 2^26. 160 bytes each */
+    uint32_t tasks;         /* that live at a time; at most 2^26. 176 bytes each */
     uint32_t edges;         /* default: twice the tasks. 16 bytes each */
     uint32_t records; /* tasks with a handle of the host's, until they are waited for */
     uint32_t shared_bytes;           /* dynamic shared memory of a block */
@@ -51,6 +55,9 @@ typedef struct gpurt_executor_options {
                           * keep others waiting for ever */
     uint32_t
         groups; /* of tasks with a quota: GPURT_TASK_GROUPS at most. 8 bytes more a task each */
+    uint32_t
+        slices; /* bodies a second of which the log is told one by one, about; those that fail or
+                      * take longest besides. GPURT_EXECUTOR_NO_SLICES: none, and 16 bytes less a task */
 } gpurt_executor_options_t;
 
 /* A group of tasks. */
@@ -78,7 +85,8 @@ typedef struct gpurt_executor_status {
      * twice that, and the last one more, too. */
     uint64_t waits[GPURT_TASK_WAITS];
     gpurt_executor_group_t groups[GPURT_TASK_GROUPS]; /* the first is group 1 */
-    uint64_t timed; /* tasks that sleep: gpurt_task_sleep */
+    uint64_t timed;  /* tasks that sleep: gpurt_task_sleep */
+    uint64_t sliced; /* bodies of which the log was told one by one */
 } gpurt_executor_status_t;
 
 GPURT_BEGIN_DECLS

@@ -19,7 +19,8 @@
  * memory of gpurt_host_create). A kernel's name has C linkage and is unique in the program.
  *
  * GPURT_KERNEL_FIT(kernel, args_type, p, threads, blocks): the same, for blocks of `threads` at
- * most, with so few registers that `blocks` of them are resident together on a multiprocessor. */
+ * most, with so few registers that `blocks` of them are resident together on a multiprocessor.
+ * GPURT_KERNEL_LEAN(kernel, args_type, p, registers): with so many registers a lane at most. */
 #ifndef GPURT_KERNEL_H
 #define GPURT_KERNEL_H
 

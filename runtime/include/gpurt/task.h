@@ -152,17 +152,25 @@ case gpurt_task_number_##name:       \
 case gpurt_task_number_##name:              \
     gpurt_task_gather_##name(&w);           \
     break;
+/* Of a lane at most. With 128 two blocks of eight warps fit on a multiprocessor; bodies that need more put
+ * values into memory. */
+#ifndef GPURT_EXECUTOR_REGISTERS
+#    define GPURT_EXECUTOR_REGISTERS 128
+#endif
 #define GPURT_TASK_GATHERS_(name, type) | gpurt_task_gathers_##name
 #define GPURT_EXECUTOR(executor, tasks)                                        \
     GPURT_STATIC_ASSERT(                                                       \
         GPURT_WORKER_CLEANS,                                                   \
         "an executor's file: #define GPURT_DEFER_DEPTH 4 before any include"); \
-    GPURT_KERNEL(executor, struct gpurt_executor_args, gpurt_p_)               \
+    GPURT_TABLE const char *const gpurt_task_words_of_##executor[] = {         \
+        tasks(GPURT_TASK_NAME_)};                                              \
+    GPURT_KERNEL_LEAN(executor, struct gpurt_executor_args, gpurt_p_,          \
+                      GPURT_EXECUTOR_REGISTERS)                                \
     {                                                                          \
         gpurt_worker_t w;                                                      \
         uint32_t gpurt_key_;                                                   \
                                                                                \
-        gpurt_worker_begin(&w, gpurt_p_);                                      \
+        gpurt_worker_begin(&w, gpurt_p_, gpurt_task_words_of_##executor);      \
         do {                                                                   \
             if ((0 tasks(GPURT_TASK_GATHERS_)) && w.gathers &&                 \
                 (gpurt_key_ = gpurt_gather_begin(&w)) != 0) {                  \

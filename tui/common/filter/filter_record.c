@@ -158,12 +158,22 @@ static void read_panic(reading_t *g, uint64_t types)
     set_function(g, &p);
 }
 
+/* What it is called, if recordline.h has a name of it. */
+static const recordline_field_t *read_name(reading_t *g)
+{
+    const recordline_field_t *name = &g->line.fields[RECORDLINE_NAME];
+
+    if (name->there)
+        filter_record_text(&g->r, FILTER_NAME, name->text, name->bytes);
+    return name;
+}
+
 /* Fields that recordline.h makes of an activity. */
 static void read_activity(reading_t *g)
 {
     const recordline_field_t *fields = g->line.fields;
     const recordline_field_t *device = &fields[RECORDLINE_DEVICE];
-    const recordline_field_t *name = &fields[RECORDLINE_NAME];
+    const recordline_field_t *name = read_name(g);
     bool kernel = strcmp(gpurt_kind_word(g->row->kind), "kernel") == 0 ||
                   strcmp(gpurt_kind_word(g->row->kind), "launch") == 0;
 
@@ -171,8 +181,6 @@ static void read_activity(reading_t *g)
         set_device(&g->r, gplog_about_kind(g->about, g->row), (uint32_t)device->value);
     if (fields[RECORDLINE_THREAD].there)
         filter_record_number(&g->r, FILTER_THREAD, fields[RECORDLINE_THREAD].value);
-    if (name->there)
-        filter_record_text(&g->r, FILTER_NAME, name->text, name->bytes);
     if (kernel && name->there)
         filter_record_text(&g->r, FILTER_KERNEL, name->text, name->bytes);
     else if (kernel)
@@ -217,10 +225,12 @@ static void read_row(reading_t *g)
     set_back_end(&g->r, kind);
     if (gpurt_dictionary_get(g->d, g->row->site, &site))
         set_place(&g->r, site.file, site.file_bytes, site.line);
-    if (gpurt_kind_is_activity(g->row->kind))
+    if (gpurt_kind_is_activity(g->row->kind)) {
         read_activity(g);
-    else
+    } else {
         read_where(g);
+        (void)read_name(g);
+    }
     if (g->row->kind == GPURT_KIND_PANIC || g->row->kind == GPURT_KIND_FAULT)
         read_panic(g, site.types);
 }

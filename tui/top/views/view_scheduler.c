@@ -371,6 +371,28 @@ static int moves_draw(const sheet_t *s, int row)
     return row + 1;
 }
 
+/* "1.2k bodies, of 50k, have records": what `gpurt-log export` draws. */
+static int slices_draw(const sheet_t *s, int row)
+{
+    const gpurt_model_object_t *list[PARTS];
+    char told[16], all[16];
+    uint64_t runs = 0;
+    int count;
+
+    if (!field_of(s->all, s->o, "sliced", GPURT_FIELD_COUNTER)) /* a log of before */
+        return row;
+    count = parts_of(s->all, s->o, "task_kind", list);
+    for (int i = 0; i < count; i++)
+        runs += now_of(s->all, list[i], "runs", GPURT_FIELD_COUNTER);
+    label_put(s, row, "slices");
+    count = canvas_printf(s->c, s->area, row, BODY, STYLE_NORMAL, "%s bodies have records",
+                          canvas_short(COUNTER(s, "sliced"), told));
+    if (runs)
+        canvas_printf(s->c, s->area, row, count, STYLE_DIM, ", of %s",
+                      canvas_short(runs, all));
+    return row + 1;
+}
+
 static int map_draw(const sheet_t *s, int row)
 {
     const gpurt_classdef_field_t *f =
@@ -569,6 +591,7 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
     row = ready_draw(&s, row);
     row = waits_draw(&s, row);
     row = moves_draw(&s, row);
+    row = slices_draw(&s, row);
     row = map_draw(&s, row);
     row = groups_draw(&s, row) + 1;
     row = kinds_draw(&s, row);

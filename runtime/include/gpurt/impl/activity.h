@@ -289,13 +289,13 @@ typedef struct gpurt_activity_environment {
     uint32_t sm_mhz, memory_mhz;
 } gpurt_activity_environment_t;
 
-static inline gpurt_pair_t gpurt_pair(uint64_t value)
+GPURT_HD gpurt_pair_t gpurt_pair(uint64_t value)
 {
     gpurt_pair_t pair = {(uint32_t)value, (uint32_t)(value >> 32)};
 
     return pair;
 }
-static inline uint64_t gpurt_pair_value(gpurt_pair_t pair)
+GPURT_HD uint64_t gpurt_pair_value(gpurt_pair_t pair)
 {
     return pair.low | (uint64_t)pair.high << 32;
 }

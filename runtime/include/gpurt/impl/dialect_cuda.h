@@ -560,6 +560,10 @@ GPURT_DEV const void *gpurt_frame_at(gpurt_frame_t frame)
     extern "C" __global__ void __launch_bounds__(threads, blocks) \
         kernel(const __grid_constant__ args_type);                \
     GPURT_KERNEL(kernel, args_type, p)
+#define GPURT_KERNEL_LEAN(kernel, args_type, p, registers) \
+    extern "C" __global__ void __maxnreg__(registers)      \
+        kernel(const __grid_constant__ args_type);         \
+    GPURT_KERNEL(kernel, args_type, p)
 /* whole: what is passed, with the struct `offset` bytes into it (unwind.h). */
 #define GPURT_KERNEL_WRAPPED_(kernel, args_type, whole, offset, p)                 \
     GPURT_KERNEL_DECLARE(kernel, args_type);                                       \

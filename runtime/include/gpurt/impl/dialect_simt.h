@@ -532,6 +532,8 @@ GPURT_DEV const void *gpurt_frame_at(gpurt_frame_t frame)
     GPURT_KERNEL_WRAPPED_(kernel, args_type, args_type, 0, p)
 #define GPURT_KERNEL_FIT(kernel, args_type, p, threads, blocks) \
     GPURT_KERNEL(kernel, args_type, p)
+#define GPURT_KERNEL_LEAN(kernel, args_type, p, registers) \
+    GPURT_KERNEL(kernel, args_type, p)
 /* whole: what is passed, with the struct `offset` bytes into it (unwind.h). */
 #define GPURT_KERNEL_WRAPPED_(kernel, args_type, whole, offset, p)    \
     GPURT_KERNEL_DECLARE(kernel, args_type);                          \

@@ -17,6 +17,7 @@ typedef enum gpurt_family {
     GPURT_FAMILY_OBJECT,   /* no line, as all below: how an object fares (objectclass.h), */
     GPURT_FAMILY_TRACE,    /* ... a call of a heap that is traced (heaprow.h), */
     GPURT_FAMILY_ACTIVITY, /* ... what a device did, by host code (activity.h) */
+    GPURT_FAMILY_TASK,     /* ... a body of a task that ran (taskrow.h) */
     GPURT_FAMILIES
 } gpurt_family_t;
 
@@ -36,6 +37,7 @@ typedef enum gpurt_family {
     X(HEAP_ALLOC, 17, TRACE, "log")  /* heap, size, unit, alignment; a column each */      \
     X(HEAP_FREE, 18, TRACE, "log")   /* heap, unit */                                      \
     X(HEAP_LEAK, 23, MESSAGE, "log") /* when a heap ends: who still holds memory of it */  \
+    X(TASK, 32, TASK, "task")                                                              \
     X(KERNEL, 64, ACTIVITY, "kernel")                                                      \
     X(COPY, 65, ACTIVITY, "copy")                                                          \
     X(FILL, 66, ACTIVITY, "fill")                                                          \

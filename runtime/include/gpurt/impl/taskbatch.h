@@ -10,7 +10,7 @@
 #define GPURT_TASKBATCH_H
 
 #include <gpurt/impl/taskpull.h>
-#include <gpurt/impl/taskworker.h>
+#include <gpurt/impl/taskslice.h>
 
 enum {
     GPURT_WORKER_FLUSH = 64, /* bodies, after which a warp adds up what it did */
@@ -138,6 +138,7 @@ GPURT_DEV void gpurt_batch_take(gpurt_worker_t *w, uint32_t index)
     lost = gpurt_ballot(full, runs && gpurt_task_group(w->mine.head.flags) != group);
     w->taken = gpurt_clock();
     gpurt_batch_uncut(w, w->taken);
+    gpurt_slice_due(w);
     if (gpurt_lane() == 0) {
         gpurt_executor_count(&w->run.block->xgroupless, gpurt_popc(lost));
         gpurt_warp_batch(w->warp, count);
@@ -309,16 +310,22 @@ GPURT_DEV void gpurt_worker_result(gpurt_worker_t *w)
 }
 
 /* A body has returned, and there is more to say of it than that; or it is the first of its function. A
- * lane that is missing has panicked: the others leave, and the last cleans up. */
-GPURT_DEVN void gpurt_worker_odd(gpurt_worker_t *w, uint64_t took)
+ * lane that is missing has panicked: the others leave, and the last cleans up. Returns: whether the log is told
+ * of it. */
+GPURT_DEVN bool gpurt_worker_counts(gpurt_worker_t *w, uint64_t took)
+{
+    if (!gpurt_task_whole())
+        return false;
+    gpurt_kind_turn(w);
+    gpurt_worker_kind(w, took);
+    return gpurt_slice_wanted(w, took);
+}
+
+/* The rest of it. */
+GPURT_DEVN void gpurt_worker_odd(gpurt_worker_t *w)
 {
     gpurt_task_run_t *run = &w->run;
 
-    if (!gpurt_task_whole())
-        return;
-    if (gpurt_body_function(run->key) != w->kind)
-        gpurt_worker_kind_tell(w);
-    gpurt_worker_kind(w, took);
     if (gpurt_lane() == 0 && gpurt_body_group(run->key))
         gpurt_worker_group_end(w);
     if (gpurt_any(GPURT_FULL_MASK, run->odd)) /* it has spawned something more urgent */
@@ -340,11 +347,16 @@ GPURT_DEV void gpurt_worker_done(gpurt_worker_t *w)
     uint64_t more = run->value | (uint32_t)run->status; /* all reads at once, no branches */
 
     more |= (uint32_t)run->parent | (uint32_t)run->again | (uint32_t)run->odd;
+    more |= (uint32_t)(took > w->over);
     more |= gpurt_body_function(run->key) ^ w->kind;
-    if (GPURT_LIKELY(gpurt_ballot(GPURT_FULL_MASK, !more) == GPURT_FULL_MASK))
+    if (GPURT_LIKELY(gpurt_ballot(GPURT_FULL_MASK, !more) == GPURT_FULL_MASK)) {
         gpurt_worker_kind(w, took);
-    else
-        gpurt_worker_odd(w, took);
+    } else {
+        if (gpurt_worker_counts(
+                w, took)) /* none calls the other: each level costs registers */
+            gpurt_slice_tell(w);
+        gpurt_worker_odd(w);
+    }
 }
 
 #endif

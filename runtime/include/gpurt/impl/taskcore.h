@@ -49,10 +49,11 @@ GPURT_DEV uint32_t gpurt_rows_take(const gpurt_task_run_t *run, bool wanted)
     return index;
 }
 
-/* The whole warp: lanes that have a row fill it, and queue it unless it is held. parent: + 1. Returns: its
- * handle, or 0. */
+/* The whole warp: lanes that have a row fill it, and queue it unless it is held. parent: + 1. by: the task
+ * that spawns. Returns: its handle, or 0. */
 GPURT_DEV gpurt_task_t gpurt_rows_fill(gpurt_task_run_t *run, uint32_t index,
-                                       const gpurt_task_plan_t *plan, uint32_t parent)
+                                       const gpurt_task_plan_t *plan, uint32_t parent,
+                                       gpurt_task_t by)
 {
     const gpurt_executor_map_t *m = run->map;
     bool has = index != GPURT_TASK_NONE;
@@ -63,6 +64,7 @@ GPURT_DEV gpurt_task_t gpurt_rows_fill(gpurt_task_run_t *run, uint32_t index,
     if (has) {
         named = gpurt_task_named(m, index); /* far: under way until it is returned */
         gpurt_task_fill(&m->tasks[index], plan, parent);
+        gpurt_cause_put(m, index, by);
     }
     ready = gpurt_ballot(GPURT_FULL_MASK, has && !(plan->how & GPURT_TASK_HELD));
     gpurt_tasks_queue(run, GPURT_FULL_MASK, ready, index, level, GPURT_POCKET_NEWEST);
@@ -82,7 +84,8 @@ GPURT_DEVN gpurt_task_t gpurt_tasks_make(gpurt_task_run_t *run, bool wanted,
         /* relaxed: the parent is counted, too, and does not end meanwhile */
         gpurt_add_relaxed_dev_u32(&run->row->xneeds, gpurt_popc(children) + !run->parent);
     run->parent |= children != 0;
-    return gpurt_rows_fill(run, index, plan, child ? gpurt_task_index(run->task) + 1 : 0);
+    return gpurt_rows_fill(run, index, plan, child ? gpurt_task_index(run->task) + 1 : 0,
+                           run->task);
 }
 
 /* The whole warp: one thing less that they wait for. Those that wait for nothing more become
@@ -255,6 +258,20 @@ GPURT_DEV uint32_t gpurt_tasks_choose(const gpurt_task_run_t *run, uint32_t mask
     return next;
 }
 
+/* The lanes of mask: those of `ready` became it by the end of the task of one of them. */
+GPURT_DEV void gpurt_ended_cause(const gpurt_executor_map_t *m, uint32_t mask,
+                                 uint32_t lane, const gpurt_task_ended_t *e, bool ready,
+                                 uint32_t index)
+{
+    gpurt_task_t task;
+
+    if (!m->causes)
+        return;
+    task = gpurt_shfl_u64(mask, e->task, lane);
+    if (ready)
+        gpurt_cause_put(m, index, task);
+}
+
 /* The lanes of mask see to those that wait for the task of one of them. Returns: as
  * gpurt_tasks_close. */
 GPURT_DEV uint32_t gpurt_ended_follow(const gpurt_task_run_t *run, uint32_t mask,
@@ -274,11 +291,13 @@ GPURT_DEV uint32_t gpurt_ended_follow(const gpurt_task_run_t *run, uint32_t mask
         uint32_t to = mine ? m->edges[mine - 1].to : 0;
 
         ready = mine && gpurt_task_arrive(m, to, well);
+        gpurt_ended_cause(m, mask, lane, e, ready, to);
         gpurt_taskring_push(&free_edges, mask, used, mine - 1);
         next = gpurt_tasks_choose(run, mask, level, ready, to, next);
     }
     if (parent) {
         ready = gpurt_is_leader(mask) && gpurt_task_arrive(m, parent - 1, well);
+        gpurt_ended_cause(m, mask, lane, e, ready, parent - 1);
         next = gpurt_tasks_choose(run, mask, level, ready, parent - 1, next);
     }
     return next;
@@ -330,8 +349,10 @@ GPURT_DEV uint32_t gpurt_task_end(gpurt_task_run_t *run, uint32_t mask,
     uint32_t over = 0, me = gpurt_task_index(run->task);
     gpurt_task_ended_t e = {0, head, run->status, run->value};
 
-    gpurt_syncwarp(mask); /* what its lanes wrote */
-    if (run->until) {     /* xneeds goes on counting a parent until its time comes */
+    gpurt_syncwarp(mask);                    /* what its lanes wrote */
+    if (run->again && gpurt_is_leader(mask)) /* before its last child can end */
+        gpurt_cause_put(run->map, me, run->task);
+    if (run->until) { /* xneeds goes on counting a parent until its time comes */
         if (gpurt_is_leader(mask))
             gpurt_timed_hold(run->map, me, run->until);
         return GPURT_TASK_NONE;

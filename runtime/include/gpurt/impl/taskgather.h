@@ -30,6 +30,7 @@ GPURT_DEVN void gpurt_gather_post(gpurt_worker_t *w)
         posted =
             gpurt_cas_release_near_u32(&hall->xposted, &nobody, index + 1); /* TB1.rel */
         if (posted) {
+            gpurt_queued_begin(w->run.map, index);
             w->mine.task = 0;
             gpurt_held_put(&w->warp->held[me], GPURT_TASK_NONE, &w->mine);
         }
@@ -134,24 +135,37 @@ GPURT_DEVN void gpurt_gather_part(gpurt_worker_t *w)
     }
 }
 
-/* All warps, behind it. */
-GPURT_DEVN void gpurt_gather_end(gpurt_worker_t *w)
+/* All warps, behind it. Returns: in warp 0 the cycles that it took; else 0. */
+GPURT_DEVN uint64_t gpurt_gather_counts(gpurt_worker_t *w)
 {
-    gpurt_task_run_t *run = &w->run;
     uint64_t took = gpurt_clock() - w->began;
 
     if (!gpurt_task_whole())
-        return;
-    if (gpurt_lane() == 0 && gpurt_body_group(run->key))
+        return 0;
+    if (gpurt_lane() == 0 && gpurt_body_group(w->run.key))
         gpurt_worker_group_end(w);
     gpurt_block_barrier(); /* what all warps wrote and spawned */
     gpurt_gather_close(w);
     if (gpurt_warp() == 0) {
         gpurt_lanes_count(w, 1);
         gpurt_worker_kind(w, took);
-        gpurt_gather_part(w);
-    } else if (gpurt_lane() == 0) {
+        return took | 1;
+    }
+    if (gpurt_lane() == 0)
         w->useful += took;
+    return 0;
+}
+
+/* All warps. None of these calls another, because each level costs the kernel registers. */
+GPURT_DEV void gpurt_gather_end(gpurt_worker_t *w)
+{
+    gpurt_task_run_t *run = &w->run;
+    uint64_t took = gpurt_gather_counts(w);
+
+    if (gpurt_any(GPURT_FULL_MASK, took)) {
+        if (gpurt_slice_wanted(w, took))
+            gpurt_slice_tell(w);
+        gpurt_gather_part(w);
     }
     run->status = GPURT_OK;
     run->value = run->until = 0;

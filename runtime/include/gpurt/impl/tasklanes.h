@@ -71,7 +71,7 @@ GPURT_DEVN void gpurt_lanes_spawn(gpurt_worker_t *w, gpurt_lane_run_t *lane, boo
         lane->until = 0;
     }
     (void)gpurt_rows_fill(&w->run, index, plan,
-                          child ? gpurt_task_index(lane->task) + 1 : 0);
+                          child ? gpurt_task_index(lane->task) + 1 : 0, lane->task);
 }
 
 /* One lane. Whether its task is over, or can run again; not while it sleeps or children live. */
@@ -79,6 +79,8 @@ GPURT_DEV bool gpurt_lane_leave(const gpurt_worker_t *w, const gpurt_lane_run_t 
 {
     gpurt_task_run_t one;
 
+    if (lane->again) /* before its last child can end */
+        gpurt_cause_put(w->run.map, gpurt_task_index(lane->task), lane->task);
     if (lane->until) {
         gpurt_timed_hold(w->run.map, gpurt_task_index(lane->task), lane->until);
         return false;
@@ -114,8 +116,7 @@ GPURT_DEVN void gpurt_lanes_part(gpurt_worker_t *w, const gpurt_lane_run_t *lane
 /* So many bodies took the time of one. */
 GPURT_DEV void gpurt_lanes_count(gpurt_worker_t *w, uint32_t bodies)
 {
-    if (gpurt_body_function(w->run.key) != w->kind)
-        gpurt_worker_kind_tell(w);
+    gpurt_kind_turn(w);
     w->kind_runs += bodies - 1;
 }
 
@@ -131,6 +132,7 @@ GPURT_DEVN void gpurt_lanes_end(gpurt_worker_t *w, gpurt_lane_run_t *lane, bool 
                           &lane->plans[i % GPURT_LANE_SPAWNS]);
     gpurt_lanes_count(w, gpurt_popc(gpurt_ballot(full, mine)));
     gpurt_lanes_part(w, lane, mine);
+    gpurt_slice_note(w, lane->task, lane->status, mine);
     /* What gpurt_worker_done would say of the first of them. */
     w->run.status = gpurt_shfl_i32(full, w->mine.status, first);
     w->run.value = gpurt_shfl_u64(full, w->mine.value, first);

@@ -29,8 +29,11 @@ enum {
     GPURT_TASK_GATHERED = 3,  /* likewise: all warps of the block run it */
     GPURT_TASK_KINDS =
         16, /* functions that are counted apart; those behind with the last */
-    GPURT_TASK_SAMPLED = 16, /* of so many rows one tells how long its tasks wait */
-    GPURT_TASK_WAITS = 32    /* buckets of that: of bucket i from 2^i ns on */
+    GPURT_TASK_SAMPLED_BITS = 4,
+    GPURT_TASK_SAMPLED =
+        1
+        << GPURT_TASK_SAMPLED_BITS, /* of so many rows one tells how long its tasks wait */
+    GPURT_TASK_WAITS = 32           /* buckets of that: of bucket i from 2^i ns on */
 };
 
 /* A mark of a task: generation << 32 | what befell it | newest edge + 1. */
@@ -139,7 +142,8 @@ typedef struct GPURT_ALIGN(128) gpurt_executor_block {
     uint64_t xsm;                         /* its multiprocessor, as it began */
     uint64_t xmoved;     /* of sampled rows: tasks that became ready on another one */
     uint64_t xgroupless; /* times that a task was taken up whose group there is not */
-    uint64_t unused[3];
+    uint64_t xsliced;    /* bodies that the log was told of (taskslice.h) */
+    uint64_t unused[2];
     uint32_t xwaits[GPURT_TASK_WAITS]; /* from ready to taken up, of sampled rows */
     gpurt_task_sum_t kinds[GPURT_TASK_KINDS];
 } gpurt_executor_block_t;
@@ -254,9 +258,13 @@ typedef struct gpurt_executor_map {
     gpurt_executor_words_t *words;
     gpurt_executor_block_t *blocks;
     gpurt_executor_warp_t *warps;
-    uint64_t *queued; /* a sampled row each: gpurt_queued_word; 0: it is not */
-    uint32_t *moves;  /* a pair of multiprocessors each, from and to: of sampled rows */
-    uint64_t *named;  /* handle of the task of each record; written by: who takes orders */
+    uint64_t *queued; /* of each row that is looked at, one of 1 << queued_shift:
+                       * gpurt_queued_word; 0: it is in no queue, and was in none before it began */
+    uint64_t *
+        causes; /* of a row each: the handle of the task that spawned it, or was the last that it
+                       * waited for; NULL: no slices */
+    uint32_t *moves; /* a pair of multiprocessors each, from and to: of sampled rows */
+    uint64_t *named; /* handle of the task of each record; written by: who takes orders */
     gpurt_executor_desk_t *desk;
     gpurt_task_record_t *records;
     const struct gpurt_executor_map *self;                   /* this, in device memory */
@@ -266,6 +274,9 @@ typedef struct gpurt_executor_map {
     uint32_t
         fair_pulls; /* of a block, of which one begins with the least urgent; 0: none */
     uint32_t groups;
+    uint32_t queued_shift;
+    uint64_t slice_cycles;  /* of a warp, between two bodies that it tells the log of */
+    uint64_t slice_longest; /* cycles: of a body that takes longer it always does */
 } gpurt_executor_map_t;
 
 struct gpurt_executor_args {

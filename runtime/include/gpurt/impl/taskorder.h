@@ -88,6 +88,7 @@ GPURT_DEVN bool gpurt_orders_take(gpurt_task_run_t *run)
 {
     const gpurt_executor_map_t *m = run->map;
     uint32_t full = GPURT_FULL_MASK, count = 0, taken = 0;
+    gpurt_task_t body = run->task; /* that asks whether something is due, or none */
 
     if (gpurt_lane() == 0 && gpurt_orders_left(m) &&
         gpurt_xchg_acquire_dev_u32(&m->words->xinjecting, 1) == 0) { /* TI1.acq */
@@ -102,8 +103,10 @@ GPURT_DEVN bool gpurt_orders_take(gpurt_task_run_t *run)
     count = count < 32 ? count : 32;
     taken = gpurt_shfl_u32(full, taken, 0);
     gpurt_syncwarp(full); /* what the host wrote, to all lanes */
+    run->task = 0;        /* no task spawns them */
     gpurt_orders_obey(run, &m->desk->orders[(taken + gpurt_lane()) % GPURT_TASK_ORDERS],
                       gpurt_lane() < count);
+    run->task = body;
     gpurt_syncwarp(full); /* they are read */
     if (gpurt_lane() == 0) {
         gpurt_store_relaxed_dev_u32(&m->words->xtaken, taken + count); /* relaxed: TI1 */

@@ -13,18 +13,25 @@
 #include <gpurt/impl/taskrun.h>
 
 enum {
-    GPURT_QUEUED_NS_BITS = 54 /* of a time: half a year, of which differences are taken */
+    GPURT_QUEUED_NS_BITS = 45, /* of a time: nine hours, of which differences are taken */
+    GPURT_QUEUED_SM_BITS = 12,
+    GPURT_QUEUED_SLOT = GPURT_QUEUED_NS_BITS + GPURT_QUEUED_SM_BITS
 };
 
-/* When a task was queued, and on which multiprocessor; not 0. */
-GPURT_HD uint64_t gpurt_queued_word(uint64_t ns, uint32_t sm)
+/* When a task was queued, on which multiprocessor and in which slot of that; not 0. */
+GPURT_HD uint64_t gpurt_queued_word(uint64_t ns, uint32_t sm, uint32_t slot)
 {
     return ns << (64 - GPURT_QUEUED_NS_BITS) >> (64 - GPURT_QUEUED_NS_BITS) |
-           (uint64_t)(sm + 1) << GPURT_QUEUED_NS_BITS;
+           (uint64_t)(sm + 1) << GPURT_QUEUED_NS_BITS | (uint64_t)slot << GPURT_QUEUED_SLOT;
 }
 GPURT_HD uint32_t gpurt_queued_sm(uint64_t word)
 {
-    return (uint32_t)(word >> GPURT_QUEUED_NS_BITS) - 1;
+    return (uint32_t)(word >> GPURT_QUEUED_NS_BITS & ((1u << GPURT_QUEUED_SM_BITS) - 1)) -
+           1;
+}
+GPURT_HD uint32_t gpurt_queued_slot(uint64_t word)
+{
+    return (uint32_t)(word >> GPURT_QUEUED_SLOT);
 }
 GPURT_HD uint64_t gpurt_queued_since(uint64_t word, uint64_t now)
 {
@@ -34,12 +41,27 @@ GPURT_HD uint64_t gpurt_queued_since(uint64_t word, uint64_t now)
     return since >> (GPURT_QUEUED_NS_BITS - 1) ? 0 : since; /* clocks differ a little */
 }
 
+GPURT_DEV void gpurt_queued_put(const gpurt_executor_map_t *m, uint32_t index,
+                                uint64_t word)
+{
+    if ((index & ((1u << m->queued_shift) - 1)) ==
+        0) /* relaxed: the queue brings it along */
+        gpurt_store_relaxed_dev_u64(&m->queued[index >> m->queued_shift], word);
+}
+
 /* A lane, before its task goes into a queue. */
 GPURT_DEV void gpurt_queued_begin(const gpurt_executor_map_t *m, uint32_t index)
 {
-    if (index % GPURT_TASK_SAMPLED == 0) /* relaxed: a time; the queue brings it along */
-        gpurt_store_relaxed_dev_u64(&m->queued[index / GPURT_TASK_SAMPLED],
-                                    gpurt_queued_word(gpurt_globaltimer(), gpurt_sm()));
+    gpurt_queued_put(m, index,
+                     gpurt_queued_word(gpurt_globaltimer(), gpurt_sm(), gpurt_warp_slot()));
+}
+
+/* Who made it ready; 0: the host. relaxed: the queue, or who ends its last child, brings it along */
+GPURT_DEV void gpurt_cause_put(const gpurt_executor_map_t *m, uint32_t index,
+                               gpurt_task_t task)
+{
+    if (m->causes)
+        gpurt_store_relaxed_dev_u64(&m->causes[index], task);
 }
 
 /* It went from one multiprocessor to another. */
@@ -54,15 +76,14 @@ GPURT_DEV void gpurt_moved_count(const gpurt_task_run_t *run, uint32_t from, uin
 /* A lane has taken it up. One that its warp runs at once was in no queue. */
 GPURT_DEV void gpurt_queued_end(const gpurt_task_run_t *run, uint32_t index)
 {
-    uint64_t *at = &run->map->queued[index / GPURT_TASK_SAMPLED], word, since;
+    uint64_t word, since;
     uint32_t bucket;
 
     if (index % GPURT_TASK_SAMPLED)
-        return;
-    word = gpurt_load_relaxed_dev_u64(at); /* relaxed: as above */
+        return; /* relaxed: as above */
+    word = gpurt_load_relaxed_dev_u64(&run->map->queued[index >> run->map->queued_shift]);
     if (!word)
         return;
-    gpurt_store_relaxed_dev_u64(at, 0); /* relaxed: so */
     since = gpurt_queued_since(word, gpurt_globaltimer());
     bucket = since >> (GPURT_TASK_WAITS - 1) ? (uint32_t)GPURT_TASK_WAITS - 1
                                              : 31u - gpurt_clz((uint32_t)since | 1u);

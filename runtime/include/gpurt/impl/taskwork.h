@@ -4,7 +4,7 @@
  *
  *     gpurt_worker_t w;
  *
- *     gpurt_worker_begin(&w, p);
+ *     gpurt_worker_begin(&w, p, names);
  *     do
  *         while ((key = gpurt_worker_next(&w)) != 0) {
  *             the body of gpurt_body_function(key)
@@ -51,7 +51,8 @@ GPURT_DEV void gpurt_hall_begin(gpurt_executor_hall_t *hall)
 }
 
 /* All threads of the block. */
-GPURT_DEV void gpurt_worker_begin(gpurt_worker_t *w, const struct gpurt_executor_args *p)
+GPURT_DEV void gpurt_worker_begin(gpurt_worker_t *w, const struct gpurt_executor_args *p,
+                                  const char *const *names)
 {
     GPURT_SHARED(gpurt_executor_hall_t, hall, 1);
 
@@ -66,6 +67,7 @@ GPURT_DEV void gpurt_worker_begin(gpurt_worker_t *w, const struct gpurt_executor
     w->next = GPURT_TASK_NONE;
     w->asks = true;
     w->since = gpurt_clock();
+    gpurt_slices_begin(w, names);
     if (gpurt_thread_rank() == 0) {
         gpurt_hall_begin(hall);
         gpurt_store_relaxed_dev_u64(&w->run.block->xsm, gpurt_sm()); /* relaxed: so */
@@ -153,6 +155,7 @@ GPURT_DEVN bool gpurt_worker_find(gpurt_worker_t *w)
             index = gpurt_worker_pull(w);
         } else if (gpurt_lane() == 0) {
             index = w->next;
+            gpurt_queued_put(w->run.map, index, 0);
             w->at_once++;
         }
         if (!gpurt_any(GPURT_FULL_MASK, index != GPURT_TASK_NONE)) {

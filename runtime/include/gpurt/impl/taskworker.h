@@ -35,6 +35,17 @@ typedef struct gpurt_worker {
     uint32_t kind_runs, kind;
     /* the leader's */
     uint32_t bodies;
+    /* slices (taskslice.h) */
+    const char *const *names; /* of functions */
+    uint64_t over;   /* cycles: a body that takes longer is told of; UINT64_MAX: none is */
+    uint64_t took;   /* cycles: the last body of which that was asked */
+    uint64_t sliced; /* clock: one was */
+    uint64_t anchor, anchor_ns; /* clock and globaltimer of one moment */
+    uint32_t ran, told;         /* bodies, but for kind_runs: all, and as one was told of */
+    uint32_t together,
+        together_key; /* lanes that ran at once, under that key; of these one: */
+    gpurt_task_t together_task;
+    gpurt_status_t together_status;
     bool asks;        /* it takes orders of the host's before it pulls */
     bool gathers;     /* all warps have met for a task of the block; of all lanes */
     bool hurries;     /* its body was told of something more urgent: it pulls first */
@@ -78,6 +89,7 @@ GPURT_DEVN void gpurt_worker_kind_tell(gpurt_worker_t *w)
         gpurt_hall_learn(w->run.hall, w->kind_runs, w->kind_cycles / w->kind_runs);
         w->bodies += w->kind_runs;
         w->useful += w->kind_cycles;
+        w->ran += w->kind_runs;
     }
     w->kind_runs = 0;
     w->kind_cycles = w->kind_longest = 0;
