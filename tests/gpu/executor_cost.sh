@@ -28,4 +28,8 @@ costs() { # KERNEL FILE
 }
 costs bench_executor_tasks tests/bench/bench_executor_kernels.c
 costs mandel_tasks examples/mandel_kernels.c # tasks of lanes and of a block, too
+
+# Relocatable code knows no bound, and must compile all the same.
+"$nvcc" -x cu -std=c++17 -arch=sm_90 -rdc=true -c -D_GNU_SOURCE "-I$root/runtime/include" "$root/examples/mandel_kernels.c" \
+    -o /dev/null
 ((failures == 0))

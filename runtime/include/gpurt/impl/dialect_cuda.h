@@ -560,10 +560,16 @@ GPURT_DEV const void *gpurt_frame_at(gpurt_frame_t frame)
     extern "C" __global__ void __launch_bounds__(threads, blocks) \
         kernel(const __grid_constant__ args_type);                \
     GPURT_KERNEL(kernel, args_type, p)
-#define GPURT_KERNEL_LEAN(kernel, args_type, p, registers) \
-    extern "C" __global__ void __maxnreg__(registers)      \
-        kernel(const __grid_constant__ args_type);         \
-    GPURT_KERNEL(kernel, args_type, p)
+/* Relocatable code has the registers of its functions before it has those of a kernel, and ptxas refuses a bound. */
+#ifdef __CUDACC_RDC__
+#    define GPURT_KERNEL_LEAN(kernel, args_type, p, registers) \
+        GPURT_KERNEL(kernel, args_type, p)
+#else
+#    define GPURT_KERNEL_LEAN(kernel, args_type, p, registers) \
+        extern "C" __global__ void __maxnreg__(registers)      \
+            kernel(const __grid_constant__ args_type);         \
+        GPURT_KERNEL(kernel, args_type, p)
+#endif
 /* whole: what is passed, with the struct `offset` bytes into it (unwind.h). */
 #define GPURT_KERNEL_WRAPPED_(kernel, args_type, whole, offset, p)                 \
     GPURT_KERNEL_DECLARE(kernel, args_type);                                       \
