@@ -505,6 +505,44 @@ GPURT_TASK_BLOCK(crowd, t, run)
     gpurt_task_result(run, ran ? threads : 0);
 }
 
+GPURT_DEV bool flaky_panics(const struct task_mark_args *t)
+{
+    return gpurt_add_relaxed_dev_u32(&t->board->xhere, 1) < t->panics;
+}
+
+GPURT_TASK(flaky, t, run)
+{
+    struct task_mark_args mine = {t->board, t->mark, 0, 0};
+
+    if (t->fails)
+        (void)gpurt_task_spawn(run, mark, &mine, gpurt_lane() == 0, GPURT_TASK_CHILD);
+    if (gpurt_lane() == 5 && flaky_panics(t))
+        GPURT_PANIC("mark %u is to be tried again", t->mark);
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    gpurt_cancel_point(); /* none goes on where another has panicked */
+    mark_run(&mine, run);
+}
+
+GPURT_TASK_LANE(flakes, t, lane)
+{
+    struct task_mark_args mine = {t->board, t->mark, 0, 0};
+
+    if (flaky_panics(t))
+        GPURT_PANIC("mark %u is to be tried again", t->mark);
+    mark_each(&mine, lane);
+}
+
+GPURT_TASK_BLOCK(falters, t, run)
+{
+    struct task_mark_args mine = {t->board, t->mark, 0, 0};
+
+    if (gpurt_thread_rank() == 40 && flaky_panics(t))
+        GPURT_PANIC("mark %u is to be tried again", t->mark);
+    gpurt_block_barrier();
+    if (gpurt_warp() == 0)
+        mark_run(&mine, run);
+}
+
 /* As gated: of a lane, and of a block. */
 GPURT_TASK_LANE(stays, t, lane)
 {

@@ -133,6 +133,8 @@ struct task_hears_args {
  * that is taken counts as refused.
  * Of a block: crowd spawns a mark in each warp, and sees in a second run that all have run; its result is how many
  * threads did. fans: one of them panics then; count: it fails with that status.
+ * flaky, flakes, falters: marks of a warp, a lane and a block, which panic in as many runs as `panics` says, counted on the
+ * board; with a status in `fails` the warp's spawns a child first.
  * stays, camps: gated, of a lane and of a block. */
 #define TASK_TESTS(TASK)                    \
     TASK(mark, struct task_mark_args)       \
@@ -160,6 +162,9 @@ struct task_hears_args {
     TASK(meets, struct task_fan_args)       \
     TASK(sows, struct task_fan_args)        \
     TASK(crowd, struct task_graph_args)     \
+    TASK(flaky, struct task_mark_args)      \
+    TASK(flakes, struct task_mark_args)     \
+    TASK(falters, struct task_mark_args)    \
     TASK(stays, struct task_mark_args)      \
     TASK(camps, struct task_mark_args)
 

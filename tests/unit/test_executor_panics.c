@@ -3,6 +3,8 @@
  * waits is told. */
 #include "../executor_stage.h"
 
+#include <time.h>
+
 enum {
     BLOCKS = 3
 };
@@ -129,6 +131,61 @@ static void without_blocks_nobody_waits(void)
     board_free();
 }
 
+/* A block is counted as its last lane leaves, which is after its task has ended. */
+static void left_are(gpurt_executor_t x, uint32_t count)
+{
+    const struct timespec pause = {0, 1000000};
+
+    for (uint32_t tries = 0; status_of(x).left != count && tries < 20000; tries++)
+        nanosleep(&pause, NULL);
+    CHECK_EQ(status_of(x).left, count);
+}
+
+/* A task of each kind: with `retries` it survives as many panics, each of which takes a block. */
+static void flaky_is(uint32_t kind, uint32_t panics, uint32_t retries,
+                     gpurt_status_t status, int32_t child)
+{
+    gpurt_executor_t x = executor_open(6, 64);
+    struct task_mark_args a;
+    gpurt_submitted_t task;
+    gpurt_executor_status_t s;
+    gpurt_status_t got;
+    uint32_t how = GPURT_TASK_RETRIES(retries), tried = panics < retries ? panics : retries;
+
+    board_make(1);
+    a = (struct task_mark_args){.board = board, .fails = child, .panics = panics};
+    if (kind == 0)
+        must(gpurt_executor_submit(rt, x, flaky, &a, 1, how, &task, &err));
+    else if (kind == 1)
+        must(gpurt_executor_submit(rt, x, flakes, &a, 1, how, &task, &err));
+    else
+        must(gpurt_executor_submit(rt, x, falters, &a, 1, how, &task, &err));
+    got = wait_of(x, task, NULL);
+    s = status_of(x);
+    CHECK_MSG(got == status, "kind %u, %u panics, %u retries: %d; retried %llu, left %u, here %u, err %s",
+              kind, panics, retries, got, (unsigned long long)s.retried, s.left, board->xhere, err.text);
+    must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    s = status_of(x);
+    CHECK_EQ(s.retried, child ? 0 : tried);
+    CHECK_EQ(s.failed, status != GPURT_OK);
+    left_are(x, status == GPURT_OK ? panics : child ? 1 : tried + 1);
+    if (status == GPURT_OK)
+        each_ran_once(0, 1);
+    CHECK_EQ(gpurt_executor_close(rt, x, NULL, &err), GPURT_E_PANIC);
+    board_free();
+}
+
+static void a_panic_is_retried(void)
+{
+    for (uint32_t kind = 0; kind < 3; kind++) {
+        flaky_is(kind, 1, 1, GPURT_OK, 0);
+        flaky_is(kind, 3, 3, GPURT_OK, 0);
+        flaky_is(kind, 3, 2, GPURT_E_PANIC, 0);
+        flaky_is(kind, 1, 0, GPURT_E_PANIC, 0);
+    }
+    flaky_is(0, 1, 3, GPURT_E_PANIC, 1); /* its child would be made twice */
+}
+
 int main(void)
 {
     const gpurt_options_t options = {.panics = GPURT_PANICS_QUIET};
@@ -139,6 +196,7 @@ int main(void)
     a_panic_loses_nothing_in_hands();
     a_panic_lets_go_of_what_it_held();
     without_blocks_nobody_waits();
+    a_panic_is_retried();
     must(gpurt_close(rt, &err));
     return 0;
 }

@@ -229,6 +229,7 @@ void gpurt_executor_sum(const gpurt_executor_own_t *e, const gpurt_executor_word
         out->groupless += blocks[i].xgroupless;
         out->at_once += blocks[i].xat_once;
         out->sliced += blocks[i].xsliced;
+        out->retried += blocks[i].xretried;
         out->moved += blocks[i].xmoved * GPURT_TASK_SAMPLED;
         out->useful += blocks[i].xuseful;
         out->waiting += blocks[i].xwaiting;

@@ -36,6 +36,7 @@ enum {
     AT_ONCE,
     MOVED,
     SLICED,
+    RETRIED,
     USEFUL,
     SCHEDULING,
     WAITING,
@@ -87,7 +88,8 @@ static const gpurt_field_t fields[FIELDS] = {
     [GROUPLESS] = GPURT_FIELD("groupless", FAULT), /* times that one was taken up ... */
     [AT_ONCE] = GPURT_FIELD("at_once", COUNTER),
     [MOVED] = GPURT_FIELD("moved", COUNTER), /* from one multiprocessor to another, about */
-    [SLICED] = GPURT_FIELD("sliced", COUNTER), /* bodies of which there are records */
+    [SLICED] = GPURT_FIELD("sliced", COUNTER),   /* bodies of which there are records */
+    [RETRIED] = GPURT_FIELD("retried", COUNTER), /* runs that a panic cut short */
     [USEFUL] = GPURT_FIELD("useful_cycles", COUNTER),
     [SCHEDULING] = GPURT_FIELD("scheduling_cycles", COUNTER),
     [WAITING] = GPURT_FIELD("waiting_cycles", COUNTER),
@@ -254,6 +256,7 @@ static void sums_put(const gpurt_executor_status_t *s, uint64_t *values)
     values[AT_ONCE] = s->at_once;
     values[MOVED] = s->moved;
     values[SLICED] = s->sliced;
+    values[RETRIED] = s->retried;
     for (uint32_t i = 0; i < GPURT_TASK_WAITS; i++)
         values[AT_WAITS + i] = s->waits[i];
     values[USEFUL] = s->useful;

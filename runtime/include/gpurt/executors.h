@@ -85,8 +85,9 @@ typedef struct gpurt_executor_status {
      * twice that, and the last one more, too. */
     uint64_t waits[GPURT_TASK_WAITS];
     gpurt_executor_group_t groups[GPURT_TASK_GROUPS]; /* the first is group 1 */
-    uint64_t timed;  /* tasks that sleep: gpurt_task_sleep */
-    uint64_t sliced; /* bodies of which the log was told one by one */
+    uint64_t timed;   /* tasks that sleep: gpurt_task_sleep */
+    uint64_t sliced;  /* bodies of which the log was told one by one */
+    uint64_t retried; /* runs that a panic cut short, and that were queued again */
 } gpurt_executor_status_t;
 
 GPURT_BEGIN_DECLS

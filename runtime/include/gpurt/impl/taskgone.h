@@ -10,6 +10,21 @@
 #include <gpurt/impl/taskbatch.h>
 #include <gpurt/impl/taskgroup.h>
 
+/* One lane: a run was cut short. children: it has some, which a second run would make twice. Returns: whether its
+ * task is queued for another. */
+GPURT_DEV bool gpurt_gone_retry(const gpurt_task_run_t *run, bool children)
+{
+    uint8_t *flags = &run->row->head.flags;
+    uint32_t me = 1u << gpurt_lane();
+
+    if (children || !(*flags & GPURT_TASK_RETRIES(3)))
+        return false;
+    *flags = (uint8_t)(*flags - GPURT_TASK_RETRIES(1));
+    gpurt_executor_count(&run->block->xretried, 1);
+    gpurt_tasks_push(run, me, me, gpurt_task_index(run->task));
+    return true;
+}
+
 /* One lane: a task of a warp that is gone, of which `begun` bodies had begun. They run in order, and what
  * is plain to end is not noted: of those that are PENDING the last ran, those before it had ended. Those that
  * ran TOGETHER are marked. */
@@ -37,6 +52,8 @@ GPURT_DEVN void gpurt_held_gone(gpurt_task_run_t *run, const gpurt_task_held_t *
     run->value = pending ? 0 : gpurt_load_relaxed_dev_u64(&held->xvalue);
     /* relaxed: only this warp made it more than 0 */
     run->parent = running && gpurt_load_relaxed_dev_u32(&run->row->xneeds) != 0;
+    if (running && gpurt_gone_retry(run, run->parent))
+        return;
     next = gpurt_task_end(run, me, run->row->head);
     if (next != GPURT_TASK_NONE)
         gpurt_tasks_push(run, me, me, next);
@@ -64,6 +81,13 @@ GPURT_DEV void gpurt_gather_gone(gpurt_task_run_t *run, gpurt_executor_warp_t *w
         return;
     run->task = gpurt_load_relaxed_near_u64(&hall->xtask);
     run->row = &run->map->tasks[gpurt_task_index(run->task)];
+    /* relaxed, both: as above; xneeds counts the task itself */
+    if (gpurt_load_relaxed_dev_u32(&run->row->xneeds) == 1) {
+        gpurt_store_relaxed_dev_u32(&run->row->xneeds, 0);
+        if (gpurt_gone_retry(run, false))
+            return;
+        gpurt_store_relaxed_dev_u32(&run->row->xneeds, 1);
+    }
     run->status = GPURT_E_PANIC;
     run->value = 0;
     run->parent = true;

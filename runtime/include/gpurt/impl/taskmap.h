@@ -47,9 +47,10 @@ enum {
 #define GPURT_TASK_HELD        8u  /* it starts when it is told to (gpurt_task_start) */
 #define GPURT_TASK_CHILD       16u /* its parent ends after it */
 #define GPURT_TASK_ANYWAY      32u /* it runs also when one that it waits for fails */
+#define GPURT_TASK_RETRIES(n)  (((n) < 3u ? (uint32_t)(n) : 3u) << 6) /* behind a panic */
 #define GPURT_TASK_GROUP(g)    ((uint32_t)(g) << 8) /* 1 to 6; 0: of none */
 
-/* flags of a task, with GPURT_TASK_ANYWAY */
+/* flags of a task, with GPURT_TASK_ANYWAY, and GPURT_TASK_RETRIES of how often it may still run again */
 enum {
     GPURT_TASK_OVER = 1,      /* its body has ended, and its children have not all */
     GPURT_TASK_GROUP_BIT = 1, /* from here on three bits: its group */
@@ -143,7 +144,8 @@ typedef struct GPURT_ALIGN(128) gpurt_executor_block {
     uint64_t xmoved;     /* of sampled rows: tasks that became ready on another one */
     uint64_t xgroupless; /* times that a task was taken up whose group there is not */
     uint64_t xsliced;    /* bodies that the log was told of (taskslice.h) */
-    uint64_t unused[2];
+    uint64_t xretried;   /* runs that a panic cut short, and that are made again */
+    uint64_t unused[1];
     uint32_t xwaits[GPURT_TASK_WAITS]; /* from ready to taken up, of sampled rows */
     gpurt_task_sum_t kinds[GPURT_TASK_KINDS];
 } gpurt_executor_block_t;
@@ -295,7 +297,8 @@ GPURT_HD uint8_t gpurt_task_flags(uint32_t how)
 {
     uint32_t group = how >> 8 < 7u ? how >> 8 : 7u;
 
-    return (uint8_t)((how & GPURT_TASK_ANYWAY) | group << GPURT_TASK_GROUP_BIT);
+    return (uint8_t)((how & (GPURT_TASK_ANYWAY | GPURT_TASK_RETRIES(3))) |
+                     group << GPURT_TASK_GROUP_BIT);
 }
 GPURT_HD uint32_t gpurt_task_group(uint32_t flags)
 {

@@ -124,6 +124,19 @@ GPURT_DEV uint32_t gpurt_worker_called(gpurt_worker_t *w)
     return what;
 }
 
+/* The whole warp has found tasks. Whether its block was cancelled before: then they go back, but for one that it was to
+ * run at once, which its handler finds. What another warp's handler has queued so runs in another block. */
+GPURT_DEV bool gpurt_worker_leaves(gpurt_worker_t *w, uint32_t index)
+{
+    if (GPURT_LIKELY(!gpurt_any(GPURT_FULL_MASK, gpurt_cancelled())))
+        return false;
+    if (w->next == GPURT_TASK_NONE)
+        gpurt_tasks_push(&w->run, GPURT_FULL_MASK,
+                         gpurt_ballot(GPURT_FULL_MASK, index != GPURT_TASK_NONE), index);
+    gpurt_cancel_point();
+    return true;
+}
+
 /* The whole warp takes up its next batch, or has met the others for a task of the block. Cancellation is
  * asked once, by the leader: lanes that asked apart could part, and some pull a task that the others never
  * see. Returns: false, the executor ends. */
@@ -164,6 +177,8 @@ GPURT_DEVN bool gpurt_worker_find(gpurt_worker_t *w)
                 return false;
         }
         if (gpurt_any(GPURT_FULL_MASK, index != GPURT_TASK_NONE)) {
+            if (gpurt_worker_leaves(w, index))
+                return false;
             gpurt_batch_take(w, index);
             return true;
         }
