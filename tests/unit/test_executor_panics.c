@@ -162,8 +162,10 @@ static void flaky_is(uint32_t kind, uint32_t panics, uint32_t retries,
         must(gpurt_executor_submit(rt, x, falters, &a, 1, how, &task, &err));
     got = wait_of(x, task, NULL);
     s = status_of(x);
-    CHECK_MSG(got == status, "kind %u, %u panics, %u retries: %d; retried %llu, left %u, here %u, err %s",
-              kind, panics, retries, got, (unsigned long long)s.retried, s.left, board->xhere, err.text);
+    CHECK_MSG(got == status,
+              "kind %u, %u panics, %u retries: %d; retried %llu, left %u, here %u, err %s",
+              kind, panics, retries, got, (unsigned long long)s.retried, s.left,
+              board->xhere, err.text);
     must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
     s = status_of(x);
     CHECK_EQ(s.retried, child ? 0 : tried);

@@ -67,8 +67,9 @@ static int bar_draw(canvas_t *c, rect_t area, int row, int column,
     return column + BAR + 1;
 }
 
-/* Returns: the column behind it. */
-static int busy_draw(canvas_t *c, rect_t area, int row, int at, const gpurt_model_busy_t *b)
+/* waits: there are records of them. Returns: the column behind it. */
+static int busy_draw(canvas_t *c, rect_t area, int row, int at, const gpurt_model_busy_t *b,
+                     bool waits)
 {
     if (b->ns == 0)
         return at;
@@ -84,7 +85,9 @@ static int busy_draw(canvas_t *c, rect_t area, int row, int at, const gpurt_mode
     if (b->launching)
         at = canvas_printf(c, area, row, at, STYLE_ERROR, "launch latency %d%% ",
                            percent(b->launching, b->ns));
-    return canvas_printf(c, area, row, at, STYLE_DIM, "idle %d%%", percent(b->idle, b->ns));
+    return canvas_printf(
+        c, area, row, at, STYLE_DIM, "idle %d%%%s", percent(b->idle, b->ns),
+        waits ? "" : ", completion latency among these: add waits to --cupti");
 }
 
 /* At the right edge, where nothing else is. */
@@ -98,8 +101,9 @@ static void model_draw(canvas_t *c, rect_t area, int row, int at,
 }
 
 static void gpu_draw(canvas_t *c, rect_t area, int row, int device,
-                     const gpurt_model_gpu_t *g, uint64_t now_ns)
+                     const gpurt_model_activity_t *a, uint64_t now_ns)
 {
+    const gpurt_model_gpu_t *g = &a->gpus[device];
     const gpurt_activity_environment_t *e = &g->environment;
     char used[24], all[24], name[ACTIVITY_GPU];
     int at = canvas_printf(c, area, row, 1, STYLE_BOLD, "%s ",
@@ -117,7 +121,7 @@ static void gpu_draw(canvas_t *c, rect_t area, int row, int device,
         at = canvas_printf(c, area, row, at, STYLE_DIM, "nothing has ended for %llu s",
                            (unsigned long long)((now_ns - g->recent_ns) / 1000000000));
     else
-        at = busy_draw(c, area, row, at, &g->recent);
+        at = busy_draw(c, area, row, at, &g->recent, a->waits.count != 0);
     model_draw(c, area, row, at, g);
 }
 
@@ -154,7 +158,7 @@ int gpulist_gpus(const picture_t *p, canvas_t *c, rect_t area, int row)
 
     for (int i = 0; i < GPURT_MODEL_DEVICES && row < area.rows; i++)
         if (is_known(&a->gpus[i])) {
-            gpu_draw(c, area, row++, i, &a->gpus[i], p->view->numbers.time_ns);
+            gpu_draw(c, area, row++, i, a, p->view->numbers.time_ns);
             if (a->gpus[i].samples && p->shown == VIEW_GPU && row < area.rows)
                 samples_draw(c, area, row++, i, &p->view->timeline,
                              p->view->numbers.time_ns);
