@@ -505,6 +505,88 @@ GPURT_TASK_BLOCK(crowd, t, run)
     gpurt_task_result(run, ran ? threads : 0);
 }
 
+GPURT_TASK(halts, t, run)
+{
+    if (gpurt_lane() == 3 && gpurt_task_cancel(run, t->victim))
+        gpurt_add_relaxed_dev_u32(&t->board->xrefused,
+                                  1); /* it has begun: that cannot be */
+}
+
+GPURT_TASK(stale, t, run)
+{
+    uint32_t run_before = t->soon, lane = gpurt_lane();
+    struct task_mark_args one = {t->board, t->first + run_before, 0, 0};
+    gpurt_task_t child;
+
+    gpurt_syncwarp(GPURT_FULL_MASK); /* all have read it */
+    if (run_before == 2)
+        return;
+    child =
+        gpurt_task_spawn(run, mark, &one, lane == 0, GPURT_TASK_CHILD | GPURT_TASK_HELD);
+    if (lane == 0 && run_before)
+        t->board->cancelled = gpurt_task_cancel(run, t->board->victim);
+    if (lane == 0)
+        t->board->victim = child;
+    if (lane == 0)
+        t->soon++;
+    gpurt_task_start(run, child != 0, child);
+    gpurt_task_await(run);
+}
+
+GPURT_DEV void warden_spawns(const struct task_warden_args *t, gpurt_task_run_t *run)
+{
+    struct task_warden_args next = *t;
+    uint32_t lane = gpurt_lane(), soon = GPURT_TASK_CHILD | GPURT_TASK_PRIORITY(3);
+
+    next.victim = t->victim ? t->victim : run->task;
+    if (t->depth) {
+        next.depth--;
+        (void)gpurt_task_spawn(run, warden, &next, lane == 0, GPURT_TASK_CHILD);
+        return;
+    }
+    (void)gpurt_task_spawn(run, halts, &next, lane == 0, soon);
+    for (uint32_t at = 0; at < t->count; at += GPURT_WARP_SIZE) {
+        struct task_mark_args one = {t->board, t->first + at + lane, 0, 0};
+        bool wanted = at + lane < t->count;
+
+        if (t->of_lanes)
+            (void)gpurt_task_spawn(run, each, &one, wanted, GPURT_TASK_CHILD);
+        else
+            (void)gpurt_task_spawn(run, mark, &one, wanted, GPURT_TASK_CHILD);
+    }
+}
+
+GPURT_TASK(warden, t, run)
+{
+    uint32_t state = t->state;
+
+    if (state || gpurt_task_stopped(run)) {
+        gpurt_task_result(run, gpurt_task_stopped(run));
+        if (gpurt_task_stopped(run) && gpurt_lane() == 0)
+            gpurt_add_relaxed_dev_u32(&t->board->xhere, 1);
+        return;
+    }
+    warden_spawns(t, run);
+    if (gpurt_lane() == 0)
+        t->state = 1;
+    gpurt_task_await(run);
+}
+
+GPURT_TASK(obeys, t, run)
+{
+    if (gpurt_task_stopped(run)) {
+        gpurt_task_result(run, 1);
+        return;
+    }
+    if (gpurt_lane() == 0 && t->state++ == 0)
+        gpurt_add_relaxed_sys_u32(&t->board->xhere, 1);
+    for (uint32_t i = 0; i < PATIENT_LOOKS; i++)
+        if (gpurt_task_due(run)) {
+            gpurt_task_await(run);
+            return;
+        }
+}
+
 GPURT_DEV bool flaky_panics(const struct task_mark_args *t)
 {
     return gpurt_add_relaxed_dev_u32(&t->board->xhere, 1) < t->panics;

@@ -108,6 +108,14 @@ struct task_sleeps_args {
     uint32_t mark, left, child;
 };
 
+/* depth: it spawns another such, as a child; else `count` marks from `first` on, and what cancels victim, the first
+ * of them all. of_lanes: the marks are tasks of a lane. state: runs so far. */
+struct task_warden_args {
+    task_board_t *board;
+    gpurt_task_t victim;
+    uint32_t first, count, depth, state, of_lanes;
+};
+
 /* Waits for a note, or sends them: from 1 to `note`. */
 struct task_hears_args {
     task_board_t *board;
@@ -133,6 +141,9 @@ struct task_hears_args {
  * that is taken counts as refused.
  * Of a block: crowd spawns a mark in each warp, and sees in a second run that all have run; its result is how many
  * threads did. fans: one of them panics then; count: it fails with that status.
+ * stale: has a mark run as a child, and then another in the same row, which it cancels by the first one's handle.
+ * warden: has children, and awaits them; its result is whether it was to stop. halts: cancels one. obeys: runs until it
+ * is to stop, and ends its run whenever that is due.
  * flaky, flakes, falters: marks of a warp, a lane and a block, which panic in as many runs as `panics` says, counted on the
  * board; with a status in `fails` the warp's spawns a child first.
  * stays, camps: gated, of a lane and of a block. */
@@ -162,6 +173,10 @@ struct task_hears_args {
     TASK(meets, struct task_fan_args)       \
     TASK(sows, struct task_fan_args)        \
     TASK(crowd, struct task_graph_args)     \
+    TASK(warden, struct task_warden_args)   \
+    TASK(halts, struct task_warden_args)    \
+    TASK(stale, struct task_graph_args)     \
+    TASK(obeys, struct task_patient_args)   \
     TASK(flaky, struct task_mark_args)      \
     TASK(flakes, struct task_mark_args)     \
     TASK(falters, struct task_mark_args)    \

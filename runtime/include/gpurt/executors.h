@@ -120,8 +120,8 @@ gpurt_status_t gpurt_executor_after(gpurt_t *rt, gpurt_executor_t x,
 /* Of one that is held; once. */
 gpurt_status_t gpurt_executor_start(gpurt_t *rt, gpurt_executor_t x, gpurt_submitted_t task,
                                     gpurt_error_t *err);
-/* If it has not begun, it ends with GPURT_E_CANCELLED at its turn, as does what waits for it. Its
- * wait says which it was. */
+/* If it has not begun, it ends with GPURT_E_CANCELLED at its turn, as does what waits for it. Else it is
+ * asked to stop (gpurt_task_stopped), and its children do not begin. Its wait says which it was. */
 gpurt_status_t gpurt_executor_cancel(gpurt_t *rt, gpurt_executor_t x,
                                      gpurt_submitted_t task, gpurt_error_t *err);
 

@@ -36,7 +36,10 @@
  *       Returns: GPURT_E_NOMEM, there is no room for another edge
  *   void gpurt_task_start(run, wanted, task)      of one that is HELD; once
  *   bool gpurt_task_cancel(run, task)             any lane: whether it had not begun; then its body
- *                                                 is skipped at its turn, and what waits for it
+ *                                                 is skipped at its turn, and what waits for it. One that
+ *                                                 had is asked to stop, and its children do not begin
+ *   bool gpurt_task_stopped(run)                  it, or one that it is a child of, was when this run began: it
+ *                                                 cleans up and returns
  *   bool gpurt_task_ended(run, task)              any lane
  *   void gpurt_task_await(run)       this run ends, and the body runs again when all children
  *                                    that it has spawned have ended; without any, at its next turn
@@ -50,7 +53,7 @@
  *                                    uint32_t of the arguments, 0 at first
  *   bool gpurt_task_due(run)         of a long body, every microsecond or two: whether it should end
  *                                    its run soon, by gpurt_task_await, because something more
- *                                    urgent is ready, its group has had its share, or the host
+ *                                    urgent is ready, its group has had its share, it is asked to stop, or the host
  *                                    wants the executor to rest or stop. Meanwhile others get what
  *                                    waits behind this body
  *   void gpurt_task_result(run, value)            8 bytes for the host that waits
@@ -222,7 +225,11 @@ GPURT_DEV void gpurt_task_start(gpurt_task_run_t *run, bool wanted, gpurt_task_t
 
 GPURT_DEV bool gpurt_task_cancel(gpurt_task_run_t *run, gpurt_task_t task)
 {
-    return task && gpurt_task_cancel_one(run->map, task);
+    if (!task || gpurt_task_cancel_one(run->map, task))
+        return task != 0;
+    gpurt_store_relaxed_near_u32(&run->hall->xstops,
+                                 1); /* relaxed: a hint; its block knows at once */
+    return false;
 }
 
 GPURT_DEV bool gpurt_task_ended(const gpurt_task_run_t *run, gpurt_task_t task)
@@ -279,6 +286,12 @@ GPURT_DEV void gpurt_task_result(gpurt_task_run_t *run, uint64_t value)
 GPURT_DEV void gpurt_task_fail(gpurt_task_run_t *run, gpurt_status_t status)
 {
     run->status = status;
+}
+GPURT_DEV bool gpurt_task_stopped(const gpurt_task_run_t *run)
+{
+    const gpurt_worker_t *w = (const gpurt_worker_t *)(const void *)run;
+
+    return w->stopped >> (gpurt_body_begun(run->key) - 1) & 1u;
 }
 GPURT_DEV bool gpurt_task_tainted(const gpurt_task_run_t *run)
 {

@@ -20,6 +20,7 @@
  *   void gpurt_lane_result(lane, value)            8 bytes for the host that waits
  *   void gpurt_lane_fail(lane, status)             it counts as failed, with that status
  *   bool gpurt_lane_tainted(lane)                  one that it waited for has failed
+ *   bool gpurt_lane_stopped(lane)                  as gpurt_task_stopped
  *
  * A panic fails all tasks that its warp runs with it, and what its block runs besides.
  * Context: device code, any lane. */
@@ -67,6 +68,10 @@ GPURT_DEV void gpurt_lane_fail(gpurt_lane_run_t *lane, gpurt_status_t status)
 GPURT_DEV bool gpurt_lane_tainted(const gpurt_lane_run_t *lane)
 {
     return lane->tainted;
+}
+GPURT_DEV bool gpurt_lane_stopped(const gpurt_lane_run_t *lane)
+{
+    return lane->stopped;
 }
 
 #endif

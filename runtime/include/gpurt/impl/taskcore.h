@@ -98,17 +98,32 @@ GPURT_DEV void gpurt_tasks_release(gpurt_task_run_t *run, bool wanted, uint32_t 
     gpurt_tasks_push(run, GPURT_FULL_MASK, gpurt_ballot(GPURT_FULL_MASK, ready), index);
 }
 
-/* Whether it had not begun: then its body is skipped. */
+/* Whether it had not begun: then its body is skipped. One that had is asked to stop. */
 GPURT_DEV bool gpurt_task_cancel_one(const gpurt_executor_map_t *m, gpurt_task_t task)
 {
     uint64_t *at = &m->marks[gpurt_task_index(task)];
-    uint64_t word = gpurt_load_relaxed_dev_u64(at); /* relaxed: a mark */
+    uint64_t word = gpurt_load_relaxed_dev_u64(at), with; /* relaxed: a mark */
 
-    do
-        if (!gpurt_task_is_of(word, task) || word & GPURT_TASK_BEGUN)
+    do {
+        if (!gpurt_task_is_of(word, task) || word & GPURT_TASK_STOP)
             return false;
-    while (!gpurt_cas_relaxed_dev_u64(at, &word, word | GPURT_TASK_CANCELLED));
-    return true;
+        with = word & GPURT_TASK_BEGUN ? GPURT_TASK_STOP : GPURT_TASK_CANCELLED;
+    } while (!gpurt_cas_relaxed_dev_u64(at, &word, word | with));
+    if (with == GPURT_TASK_STOP) /* relaxed: a count */
+        gpurt_red_add_relaxed_dev_u32(&m->words->xstops, 1);
+    return with == GPURT_TASK_CANCELLED;
+}
+
+/* Whether it, or one that it is a child of, however far up, is asked to stop. Those live as long as it does, and the
+ * queues have brought their heads along. relaxed: marks */
+GPURT_DEVN bool gpurt_task_is_stopped(const gpurt_executor_map_t *m, uint32_t index)
+{
+    uint32_t at = index + 1;
+
+    for (; at; at = m->tasks[at - 1].head.parent)
+        if (gpurt_load_relaxed_dev_u64(&m->marks[at - 1]) & GPURT_TASK_STOP)
+            return true;
+    return false;
 }
 
 /* ---- edges ----------------------------------------------------------------------------- */
@@ -318,6 +333,8 @@ GPURT_DEV uint32_t gpurt_tasks_close_by(const gpurt_task_run_t *run, uint32_t ma
         uint64_t word = (e->task >> 32) + 1; /* the next to use the row is another */
 
         word = gpurt_xchg_release_dev_u64(at, word << 32); /* TD2.rel */
+        if (word & GPURT_TASK_STOP)                        /* relaxed: a count */
+            gpurt_red_add_relaxed_dev_u32(&m->words->xstops, UINT32_MAX);
         edge = (uint32_t)(word & GPURT_TASK_EDGES);
         if (edge) /* only then, since to acquire empties the L1 */
             (void)gpurt_load_acquire_dev_u64(at); /* TD1.acq */

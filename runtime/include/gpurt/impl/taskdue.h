@@ -36,13 +36,19 @@ GPURT_DEV void gpurt_due_give(gpurt_worker_t *w)
 
 enum {
     GPURT_DUE_OVER =
-        16 /* beside GPURT_WORKER_MEETS and others: the group has had its share */
+        16 /* beside GPURT_WORKER_MEETS and others: the group has had its share, or it is to stop */
 };
 
 /* The leader: what its warp is to do besides. */
 GPURT_DEV uint32_t gpurt_due_called(gpurt_worker_t *w)
 {
+    const gpurt_executor_hall_t *hall = w->run.hall;
+
     if (gpurt_worker_group_over(w))
+        return GPURT_DUE_OVER;
+    if (gpurt_load_relaxed_near_u32(&hall->xstops) && /* relaxed: a hint */
+        !(w->stopped >> (gpurt_body_begun(w->run.key) - 1) & 1u) &&
+        gpurt_task_is_stopped(w->run.map, gpurt_task_index(w->run.task)))
         return GPURT_DUE_OVER;
     if ((uint32_t)gpurt_clock() - w->looked_far > GPURT_DUE_FAR_CYCLES)
         return gpurt_worker_called(w);
@@ -63,8 +69,8 @@ GPURT_DEV bool gpurt_due_urgent(gpurt_worker_t *w)
     return gpurt_shfl_u32(GPURT_FULL_MASK, there, 0) || gpurt_pockets_levels(hall) & urgent;
 }
 
-/* A look. Returns: whether something more urgent is ready, the block's warps are to meet, or its group
- * has had its share. */
+/* A look. Returns: whether something more urgent is ready, the block's warps are to meet, its group
+ * has had its share, or its task is asked to stop. */
 GPURT_DEVN bool gpurt_due_look(gpurt_worker_t *w)
 {
     uint32_t what;

@@ -69,6 +69,7 @@ GPURT_DEV uint32_t gpurt_gather_take(gpurt_worker_t *w)
     if (gpurt_lane() == 0) { /* relaxed: a barrier follows */
         gpurt_store_relaxed_near_u32(&hall->xkey, key);
         gpurt_store_relaxed_near_u32(&hall->xtainted, w->tainted);
+        gpurt_store_relaxed_near_u32(&hall->xstopped, w->stopped);
         gpurt_store_relaxed_near_u64(&hall->xtask, w->mine.task);
     }
     return key;
@@ -110,6 +111,7 @@ GPURT_DEVN uint32_t gpurt_gather_begin(gpurt_worker_t *w)
     run->row = &w->tasks[key ? gpurt_task_index(run->task) : 0];
     run->parent = key != 0;
     w->tainted = gpurt_load_relaxed_near_u32(&hall->xtainted);
+    w->stopped = gpurt_load_relaxed_near_u32(&hall->xstopped);
     w->began = w->looked = gpurt_clock();
     if (key && gpurt_warp() == 0)
         gpurt_gather_open(w);

@@ -363,7 +363,7 @@ GPURT_DEVN void gpurt_hall_look(const gpurt_task_run_t *run)
 {
     const gpurt_executor_words_t *words = run->map->words;
     gpurt_executor_hall_t *hall = run->hall;
-    uint32_t full = GPURT_FULL_MASK, lane = gpurt_lane(), sleepers, hungry;
+    uint32_t full = GPURT_FULL_MASK, lane = gpurt_lane(), sleepers, hungry, stops;
     /* relaxed: hints, and numbers. One line: a word a lane */
     uint32_t word = gpurt_load_relaxed_dev_u32(&words->xcredits[0] + lane);
     uint32_t rings = gpurt_ballot(full, lane < GPURT_RINGS && gpurt_taskring_count(word));
@@ -373,8 +373,10 @@ GPURT_DEVN void gpurt_hall_look(const gpurt_task_run_t *run)
     rings &= (1u << GPURT_RING_TIMED) - (1u << GPURT_RING_GROUPS);
     sleepers = gpurt_shfl_u32(full, word, GPURT_WORD_SLEEPERS);
     hungry = gpurt_shfl_u32(full, word, GPURT_WORD_HUNGRY) + sleepers;
+    stops = gpurt_shfl_u32(full, word, GPURT_WORD_STOPS);
     word = gpurt_shfl_u32(full, word, GPURT_WORD_COMMAND);
     if (lane == 0) {
+        gpurt_store_relaxed_near_u32(&hall->xstops, stops);
         hungry -= gpurt_load_relaxed_near_u32(&hall->xlooks) != 0; /* its own */
         gpurt_store_relaxed_near_u32(&hall->xlevels, levels);
         gpurt_store_relaxed_near_u32(&hall->xhungry, hungry);

@@ -27,7 +27,7 @@ typedef struct gpurt_lane_run {
     uint64_t until; /* globaltimer: it does not run again before; 0: no matter when */
     bool again;     /* its body runs again */
     bool parent;    /* it has got children in this run */
-    bool tainted;
+    bool tainted, stopped;
     uint32_t spawns;
     gpurt_task_plan_t plans[GPURT_LANE_SPAWNS];
 } gpurt_lane_run_t;
@@ -48,6 +48,7 @@ GPURT_DEVN bool gpurt_lanes_begin(gpurt_worker_t *w, gpurt_lane_run_t *lane)
     lane->value = lane->until = 0;
     lane->again = lane->parent = false;
     lane->tainted = w->tainted >> me & 1u;
+    lane->stopped = w->stopped >> me & 1u;
     lane->spawns = 0;
     if (mine)
         gpurt_held_put(&w->warp->held[me], gpurt_task_index(w->mine.task), &together);

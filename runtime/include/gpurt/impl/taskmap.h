@@ -37,6 +37,7 @@ enum {
 };
 
 /* A mark of a task: generation << 32 | what befell it | newest edge + 1. */
+#define GPURT_TASK_STOP      (1ull << 31) /* it was cancelled when it had begun */
 #define GPURT_TASK_BEGUN     (1ull << 30)
 #define GPURT_TASK_CANCELLED (1ull << 29)
 #define GPURT_TASK_TAINTED   (1ull << 28) /* one that it waited for has failed */
@@ -113,7 +114,8 @@ typedef struct GPURT_ALIGN(128) gpurt_executor_words {
     uint32_t xhungry;   /* blocks awake in which a warp looks for work */
     uint32_t xcommand;  /* the host's last command that a block has found */
     uint64_t xdue;      /* when a task's time comes, about; written by: any lane */
-    uint32_t unused0[10];
+    uint32_t xstops;    /* tasks with GPURT_TASK_STOP; written by: any lane */
+    uint32_t unused0[9];
     uint64_t xlive; /* drain that is asked for << 32 | tasks spawned and not ended */
     uint64_t unused1[15];
     uint32_t xwake;   /* grows when who sleeps should look */

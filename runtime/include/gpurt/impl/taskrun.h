@@ -28,7 +28,8 @@ typedef uint64_t gpurt_task_t;
 enum {
     GPURT_WORD_SLEEPERS = offsetof(gpurt_executor_words_t, xsleepers) / 4,
     GPURT_WORD_HUNGRY = offsetof(gpurt_executor_words_t, xhungry) / 4,
-    GPURT_WORD_COMMAND = offsetof(gpurt_executor_words_t, xcommand) / 4
+    GPURT_WORD_COMMAND = offsetof(gpurt_executor_words_t, xcommand) / 4,
+    GPURT_WORD_STOPS = offsetof(gpurt_executor_words_t, xstops) / 4
 };
 
 enum {
@@ -61,16 +62,18 @@ typedef struct gpurt_executor_hall {
     uint32_t xlooked;  /* clock of that */
     uint32_t xtold;    /* clock: what the block counts was told */
     uint32_t xcommand; /* the host's, as last seen */
-    uint32_t xended;   /* tasks that ended here and that xlive counts still */
-    uint32_t xtakes;   /* cycles of a body, about */
-    uint32_t xturns;   /* pulls at which a ring and a pocket had tasks alike */
-    uint32_t xpulls;   /* where the least urgent have a turn */
+    uint32_t
+        xstops; /* tasks are asked to stop, as last seen: their children do not begin */
+    uint32_t xended; /* tasks that ended here and that xlive counts still */
+    uint32_t xtakes; /* cycles of a body, about */
+    uint32_t xturns; /* pulls at which a ring and a pocket had tasks alike */
+    uint32_t xpulls; /* where the least urgent have a turn */
     /* A task of a block (taskgather.h). */
     uint32_t xposted;  /* + 1; 0: none; GPURT_GATHER_TAKEN: it runs */
     uint32_t xinside;  /* warps that run it, or are about to; written by: each (adds) */
     uint32_t xkey;     /* of what runs; 0: nothing; written by: warp 0, as the next */
     uint32_t xgathers; /* 1: it is the last's to end of those inside */
-    uint32_t xtainted; /* as of a warp's batch */
+    uint32_t xtainted, xstopped; /* as of a warp's batch */
     uint64_t xtask;
     gpurt_hands_t hands;
     gpurt_hall_kind_t kinds[GPURT_TASK_KINDS];

@@ -38,6 +38,7 @@ GPURT_DEV void gpurt_hall_begin(gpurt_executor_hall_t *hall)
     gpurt_store_relaxed_near_u32(&hall->xposted, 0);
     gpurt_store_relaxed_near_u32(&hall->xinside, 0);
     gpurt_store_relaxed_near_u32(&hall->xgathers, 0);
+    gpurt_store_relaxed_near_u32(&hall->xstops, 0);
     gpurt_store_relaxed_near_u32(&hall->xtakes, GPURT_HALL_AHEAD_CYCLES);
     for (uint32_t i = 0; i < GPURT_TASK_KINDS; i++) { /* relaxed: as above */
         gpurt_store_relaxed_near_u32(&hall->kinds[i].xruns, 0);

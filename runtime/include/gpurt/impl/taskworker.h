@@ -22,6 +22,7 @@ typedef struct gpurt_worker {
     uint32_t left;    /* of the batch: lanes whose bodies are to begin still, a bit each */
     uint32_t whole;   /* the same, when it was taken up */
     uint32_t tainted; /* the same of tasks that are */
+    uint32_t stopped; /* the same of those that are asked to stop */
     uint32_t before;  /* the same of those that had begun before this batch */
     /* each lane's own: its task of the batch, and as what that ends, unless more is said */
     gpurt_task_ended_t mine;
