@@ -99,9 +99,12 @@ def main():
         subprocess.run([f"{TESTS}/make_programs", "programs.gplog"], check=True)
         for mode in COLLECTED:
             record(mode + ".gplog", mode)
-        for name in "course.gplog", "programs.gplog", *(mode + ".gplog" for mode in COLLECTED):
+        subprocess.run([f"{PROGRAMS}/gpurt-record", "-q", "-o", "tasks.gplog", "--", f"{TESTS}/tasks_app", "slices", "5"],
+                       check=True, env={**os.environ, "GPURT_BACKEND": "cpu"}, stdout=subprocess.DEVNULL)
+        for name in "course.gplog", "programs.gplog", "tasks.gplog", *(mode + ".gplog" for mode in COLLECTED):
             print(f"{name}: {check(name)} slices")
         check_chrome("course.gplog")
+        check_chrome("tasks.gplog")
 
 
 if not Engine:

@@ -6,7 +6,8 @@
 #include <string.h>
 
 enum {
-    NUMBER_BYTES = 24
+    NUMBER_BYTES = 24,
+    FLOW_BIT = 51 /* of arrows of tasks alone. A number of JSON has 53 bits */
 };
 
 /* Of an arrow: nothing else on the timeline has it. A task may run several times. */
@@ -15,7 +16,8 @@ static uint64_t flow_of(const export_sheet_t *s, const gpurt_task_slice_t *slice
 {
     uint64_t mixed = gpurt_pair_value(slice->task) ^ (uint64_t)s->program << 48;
 
-    return (mixed ^ time_ns * 0x9e3779b97f4a7c15ull) | 1ull << 63;
+    mixed = (mixed ^ time_ns) * 0x9e3779b97f4a7c15ull;
+    return mixed >> (64 - FLOW_BIT) | 1ull << FLOW_BIT;
 }
 
 /* Bodies of a warp follow each other. A begin is worked out from a clock, and may be nanoseconds early. */
