@@ -31,7 +31,7 @@ enum {
 
 /* One process, one outlet. */
 static struct {
-    pthread_mutex_t lock; /* guards all but xleft */
+    pthread_mutex_t lock; /* guards all but xleft and xasked */
     gpurt_boxmap_t map;
     gpurt_hostring_t ring;
     gpurt_hostbatch_t batch; /* between enter and exit; else empty */
@@ -46,6 +46,7 @@ static struct {
     bool refused;                    /* that there is no log has been told */
     gpurt_pin_t pin; /* of who borrows the ring; live while the box is open */
     uint32_t boxes;  /* that were opened so far */
+    uint32_t xasked; /* 1: `asked` names somebody; written by: who asks */
     uint64_t xleft;  /* 1: a forked child; written by: that child, alone in its process */
 } outlet = {.lock = PTHREAD_MUTEX_INITIALIZER, .drainer = -1};
 
@@ -64,6 +65,7 @@ void outlet_ask(const char *drainer)
 {
     pthread_mutex_lock(&outlet.lock);
     snprintf(outlet.asked, sizeof outlet.asked, "%s", drainer);
+    gpurt_store_relaxed_sys_u32(&outlet.xasked, drainer[0] != 0); /* relaxed: it says all */
     outlet.retry_ns = 0; /* the one before may be gone */
     pthread_mutex_unlock(&outlet.lock);
 }
@@ -372,7 +374,8 @@ bool outlet_is_open(void)
 
 bool outlet_is_recorded(void)
 {
-    return outlet.asked[0] || gpurt_env_get(GPURT_HANDOVER_ENV);
+    return gpurt_load_relaxed_sys_u32(&outlet.xasked) || /* relaxed: it says all */
+           gpurt_env_get(GPURT_HANDOVER_ENV);
 }
 
 uint32_t outlet_name(const char *text, bool is_kernel)

@@ -69,7 +69,8 @@ GPURT_DEV uint32_t gpurt_task_begin(gpurt_worker_t *w, uint32_t index)
         e->status = GPURT_E_CANCELLED;
     }
     gpurt_queued_end(&w->run, index);
-    return (tainted ? GPURT_BEGIN_TAINTED : 0u) | (stopped ? GPURT_BEGIN_STOPPED : 0u);
+    return (tainted ? (uint32_t)GPURT_BEGIN_TAINTED : 0u) |
+           (stopped ? (uint32_t)GPURT_BEGIN_STOPPED : 0u);
 }
 
 /* One that was taken up goes back without a run: it can be cancelled again, unless it had begun
