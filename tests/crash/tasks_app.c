@@ -8,6 +8,8 @@
  *   deadlock two tasks that wait for each other
  *   quota    three tasks of a group that has had its share
  *   asleep   a task that sleeps, then one that waits for a child that does
+ *   rare     a slice a second: three bodies as long as what is stuck, the first the longest, and one that is not;
+ *            then 20 that fail, and 100 more, all by one warp
  *   slices, unsliced   tasks of all kinds, some of which fail, with as many slices as may be, or none
  *
  * SIGUSR1 ends all but the first before. Or: tasks_app fib N, which says how many tasks that took, runs
@@ -162,6 +164,26 @@ static void slices(gpurt_executor_t x, uint32_t ms)
     printf("%llu slices\n", (unsigned long long)status_of(x).sliced);
 }
 
+static void rare(gpurt_executor_t x, uint32_t ms)
+{
+    const uint32_t parts[] = {4, 3, 3, 1};
+    struct task_mark_args marks[120];
+
+    for (uint32_t i = 0; i < 4; i++) {
+        struct task_spends_args spend = {.board = board,
+                                         .ns = (uint64_t)ms * 1000000 * parts[i]};
+
+        must(gpurt_executor_submit(rt, x, spends, &spend, 1, 0, NULL, &err));
+        must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    }
+    for (uint32_t i = 0; i < 120; i++)
+        marks[i] = (struct task_mark_args){
+            .board = board, .mark = i, .fails = i < 20 ? GPURT_E_TIMEOUT : 0};
+    must(gpurt_executor_submit(rt, x, mark, marks, 120, 0, NULL, &err));
+    must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    printf("%llu slices\n", (unsigned long long)status_of(x).sliced);
+}
+
 static void fib_of(gpurt_executor_t x, uint32_t n)
 {
     struct task_fan_args fan = {.board = board, .count = 1000};
@@ -184,7 +206,7 @@ static const struct {
 } scenes[] = {{"load", load},       {"stuck", stuck},   {"lane", lane},
               {"block", block},     {"held", held},     {"deadlock", deadlock},
               {"quota", quota},     {"asleep", asleep}, {"slices", slices},
-              {"unsliced", slices}, {"fib", fib_of}};
+              {"unsliced", slices}, {"rare", rare},     {"fib", fib_of}};
 
 int main(int argc, char **argv)
 {
@@ -197,6 +219,8 @@ int main(int argc, char **argv)
     CHECK_EQ(pthread_sigmask(SIG_BLOCK, &enough, NULL), 0);
     if (argc == 3 && strcmp(argv[1], "slices") == 0)
         options.slices = GPURT_EXECUTOR_SLICES_MOST;
+    if (argc == 3 && strcmp(argv[1], "rare") == 0)
+        options.slices = options.blocks = options.warps = 1;
     if (argc == 3 && strcmp(argv[1], "unsliced") == 0)
         options.slices = GPURT_EXECUTOR_NO_SLICES;
     must(gpurt_open(NULL, &rt, &err));

@@ -129,6 +129,12 @@ GPURT_TASK(forgets, t, run)
     (void)tasklock_has(t, run);
 }
 
+GPURT_TASK(dies, t, run)
+{
+    if (tasklock_has(t, run) && gpurt_lane() == 3)
+        GPURT_PANIC("it holds the lock");
+}
+
 GPURT_TASK(keeps, t, run)
 {
     const uint32_t *gate = (const uint32_t *)(uintptr_t)t->at;

@@ -38,6 +38,7 @@ struct tasklock_args {
     TASK(between, struct tasklock_args)                                                \
     TASK(urgent, struct tasklock_args)                                                 \
     TASK(forgets, struct tasklock_args) /* ends with it */                             \
+    TASK(dies, struct tasklock_args)    /* panics with it */                           \
     TASK(keeps, struct tasklock_args)   /* until the host's word `at`, ends with it */ \
     TASK(asks, struct tasklock_args)    /* what each call answers */
 

@@ -262,6 +262,7 @@ static void check_screen(void)
             "6 samples left out"));
     CHECK(on_canvas(&c, "kernels 40% copies 10% completion latency 20% launch latency 25% "
                         "idle 5%"));
+    CHECK(!on_canvas(&c, "completion latency among these"));
     CHECK(on_canvas(&c, "device to host, pinned 2, 2.0 MiB, 1048.58 GB/s"));
     CHECK(on_canvas(&c, " 91.5%      100     5.00 s   50.00 ms"));
     CHECK(on_canvas(&c,
@@ -273,6 +274,10 @@ static void check_screen(void)
     CHECK(on_canvas(&c, "gemm<float>"));
     CHECK(on_canvas(&c, "GPU of test"));
     CHECK(!on_canvas(&c, "nothing has ended"));
+    view->activity.waits.count = 0;
+    CHECK(canvas_resize(&c, 36, 220));
+    picture_draw(&p, &c);
+    CHECK(on_canvas(&c, "idle 5%, completion latency among these: add waits to --cupti"));
     CHECK(canvas_resize(&c, 36, 50)); /* no room beside what is worth more */
     picture_draw(&p, &c);
     CHECK(!on_canvas(&c, "GPU of test"));

@@ -29,11 +29,11 @@ def run(*command):
     return done.stdout
 
 
-def record(scene):
+def record(scene, ms=SPENT_MS):
     """Rows of its log; what the executor counted; the log itself."""
     log = scene + ".gplog"
     environment = {**os.environ, "GPURT_LOG": log, "GPURT_RING_BYTES": "262144"}
-    said = subprocess.run([APP, scene, str(SPENT_MS)], env=environment, capture_output=True, text=True, timeout=240)
+    said = subprocess.run([APP, scene, str(ms)], env=environment, capture_output=True, text=True, timeout=240)
     assert said.returncode == 0, said
     stat = json.loads(run(f"{BIN}/gpurt-log", "stat", "--json", log))
     objects = stat["objects"]["list"]
@@ -94,7 +94,17 @@ def check_timeline(rows, log):
     }
 
 
+def check_rare():
+    """With a slice a second: long bodies all the same, and the first 16 that fail in a pause."""
+    rows, counted, runs, _ = record("rare", 110)
+    long = [r["dur_ns"] for r in rows if r["name"] == "spends" and r["dur_ns"] >= 0.99 * 330 * 10**6]
+    assert len(long) == 3, rows
+    failed = sum(r["status"] != "0" for r in rows)
+    assert 16 <= failed <= 20 and len(rows) == counted < 60 < sum(runs.values()), (failed, counted, runs)
+
+
 def main():
+    check_rare()
     rows, counted, runs, log = record("slices")
     assert len(rows) == counted > 30, (len(rows), counted)
     check_rows(rows, runs)

@@ -316,13 +316,15 @@ static void idle_takes_no_time(void)
 static void mistakes_are_refused(void)
 {
     const gpurt_executor_options_t many = {.warps = 32},
-                                   both = {.blocks = 1, .share_percent = 9};
+                                   both = {.blocks = 1, .share_percent = 9},
+                                   sliced = {.slices = GPURT_EXECUTOR_SLICES_MOST + 1};
     struct task_mark_args a = {.board = NULL};
     gpurt_submitted_t tasks[2];
     gpurt_executor_t x;
 
     CHECK_EQ(gpurt_executor_open(rt, task_tests, &many, &x, &err), GPURT_E_INVALID);
     CHECK_EQ(gpurt_executor_open(rt, task_tests, &both, &x, &err), GPURT_E_INVALID);
+    CHECK_EQ(gpurt_executor_open(rt, task_tests, &sliced, &x, &err), GPURT_E_INVALID);
     CHECK_EQ(x, 0);
     CHECK_EQ(gpurt_executor_drain(rt, x, 0, &err), GPURT_E_HANDLE);
     {

@@ -42,11 +42,36 @@ static void nobody_comes_between(void)
     CHECK(b.lock.xwaits > 0);
 }
 
+/* Another run could not take the lock anew, and might find things half done: the next holder is told. */
+static void a_holder_does_not_run_again(void)
+{
+    tasklock_stage_t s = tasklock_open(2, 1);
+    const struct tasklock_args args = {.board = s.board};
+    gpurt_executor_status_t status;
+    gpurt_submitted_t task;
+    tasklock_board_t b;
+
+    OK(gpurt_executor_submit(rt, s.x, dies, &args, 1, GPURT_TASK_RETRIES(3), &task, &err));
+    CHECK_EQ(gpurt_executor_wait(rt, s.x, task, TASKLOCK_WAIT_NS, NULL, NULL),
+             GPURT_E_PANIC);
+    TASKLOCK_SUBMIT(&s, adds, 0, 1, 0);
+    OK(gpurt_executor_drain(rt, s.x, TASKLOCK_WAIT_NS, &err));
+    OK(gpurt_executor_status(rt, s.x, &status, &err));
+    stage_read(&b, s.board, sizeof b);
+    CHECK_EQ(status.retried, 0);
+    CHECK_EQ(b.sum, 1);
+    CHECK_EQ(b.xdied, 1);
+    CHECK_EQ(b.xwrong, 0);
+    CHECK_EQ(gpurt_executor_close(rt, s.x, NULL, NULL), GPURT_E_PANIC);
+    CHECK_EQ(gpurt_mem_destroy(rt, s.board), GPURT_OK);
+}
+
 static const stage_part_t parts[] = {
     {"answers", answers},
     {"one_at_a_time", one_at_a_time},
     {"who_ends_with_it_is_told", who_ends_with_it_is_told},
     {"nobody_comes_between", nobody_comes_between},
+    {"a_holder_does_not_run_again", a_holder_does_not_run_again},
 };
 
 int main(int argc, char **argv)

@@ -27,7 +27,7 @@
  *       of GPURT_TASK_HELD (it starts when it is told to), GPURT_TASK_CHILD (this one ends after
  *       it), GPURT_TASK_ANYWAY (it runs also when one that it waits for failed or was cancelled),
  *       GPURT_TASK_RETRIES(1..3) (so often it runs again behind a panic in its block while it ran, unless that
- *       run has spawned children: its writes are not undone),
+ *       run has spawned children, or it has taken a task lock: its writes are not undone),
  *       GPURT_TASK_GROUP(1..6) (of a group with a quota; one that the executor does not have is none).
  *       Returns: its handle; 0 where not wanted, and where the pool is empty
  *   gpurt_status_t gpurt_task_after(run, wanted, before, after)

@@ -41,6 +41,8 @@
  * order. Only the holder is raised: tasks that it spawns, or awaits, keep their own levels, and tasks
  * in between come before them.
  *
+ * A task that has taken one does not run again behind a panic (GPURT_TASK_RETRIES).
+ *
  * There is no queue: of those that wait, the first to look gets it. A wait costs a run of the body
  * each time, and no warp in between. What the last holder wrote is seen by the next one.
  * Context: device code, bodies of tasks, the whole warp together. All tasks of a lock belong to one
@@ -106,8 +108,10 @@ GPURT_DEVN gpurt_status_t gpurt_tasklock_take(gpurt_task_run_t *run, gpurt_taskl
     st = gpurt_shfl_i32(GPURT_FULL_MASK, st, 0);
     if (st != GPURT_OK && st != GPURT_E_OWNER_DIED)
         return st;
-    if (gpurt_lane() == 0) /* relaxed: its own; the host may look */
+    if (gpurt_lane() == 0) { /* relaxed: its own; the host may look */
         gpurt_store_relaxed_dev_u32(&l->xwas, gpurt_body_level(run->key));
+        run->row->head.flags |= GPURT_TASK_LOCKED;
+    }
     gpurt_syncwarp(GPURT_FULL_MASK); /* what lane 0 acquired, the others see */
     gpurt_tasklock_level(run, gpurt_task_level(l->how));
     return st;

@@ -10,14 +10,15 @@
 #include <gpurt/impl/taskbatch.h>
 #include <gpurt/impl/taskgroup.h>
 
-/* One lane: a run was cut short. children: it has some, which a second run would make twice. Returns: whether its
- * task is queued for another. */
+/* One lane: a run was cut short. children: it has some, which a second run would make twice. Nor does a task run
+ * again that has taken a task lock: it may hold it, and what that guards may be half done. Returns: whether its task
+ * is queued for another. */
 GPURT_DEV bool gpurt_gone_retry(const gpurt_task_run_t *run, bool children)
 {
     uint8_t *flags = &run->row->head.flags;
     uint32_t me = 1u << gpurt_lane();
 
-    if (children || !(*flags & GPURT_TASK_RETRIES(3)))
+    if (children || *flags & GPURT_TASK_LOCKED || !(*flags & GPURT_TASK_RETRIES(3)))
         return false;
     *flags = (uint8_t)(*flags - GPURT_TASK_RETRIES(1));
     gpurt_executor_count(&run->block->xretried, 1);

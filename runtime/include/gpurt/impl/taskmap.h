@@ -55,6 +55,8 @@ enum {
 enum {
     GPURT_TASK_OVER = 1,      /* its body has ended, and its children have not all */
     GPURT_TASK_GROUP_BIT = 1, /* from here on three bits: its group */
+    GPURT_TASK_LOCKED =
+        16, /* it has taken a task lock: another run could not take it anew */
 };
 
 /* What stays while a task lives, but for its flags: read once, by who runs it. */

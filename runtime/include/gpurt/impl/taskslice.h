@@ -17,7 +17,7 @@
 enum {
     GPURT_SLICE_ANCHOR_NS =
         1000000,            /* between two of a warp's comparisons of clock and time */
-    GPURT_SLICE_FAILED = 16 /* that fail are told of so many times as often, at most */
+    GPURT_SLICE_FAILED = 16 /* that fail, of a warp between two of its pauses, at most */
 };
 
 /* All lanes of all warps: how the clock and the time are at the begin. */
@@ -59,11 +59,19 @@ GPURT_DEV void gpurt_kind_turn(gpurt_worker_t *w)
     gpurt_slice_limit(w, gpurt_clock());
 }
 
-/* Whether a body that failed is to be told of: not where a program fails all the time. */
-GPURT_DEV bool gpurt_slice_fails(const gpurt_worker_t *w)
+/* A body has failed. Whether it is to be told of: the first ones in each pause are, so that a program which fails
+ * all the time is not slowed down. */
+GPURT_DEV bool gpurt_slice_fails(gpurt_worker_t *w)
 {
-    return w->run.map->causes &&
-           gpurt_clock() - w->sliced > w->run.map->slice_cycles / GPURT_SLICE_FAILED;
+    uint64_t now = gpurt_clock();
+
+    if (!w->run.map->causes)
+        return false;
+    if (now - w->failing > w->run.map->slice_cycles) {
+        w->failing = now;
+        w->failed = 0;
+    }
+    return w->failed++ < GPURT_SLICE_FAILED;
 }
 
 /* Cycles as nanoseconds, by what the clock has done since the last anchor; not more than `now_ns`. */
@@ -150,8 +158,12 @@ GPURT_DEVN void gpurt_slice_put(gpurt_worker_t *w)
     uint64_t began_ns;
     uint32_t position;
 
-    if (gpurt_lane() || !gpurt_log_port.groups || (int32_t)gpurt_slice_gate() < 0)
+    if (gpurt_lane() || !gpurt_log_port.groups)
         return;
+    if ((int32_t)gpurt_slice_gate() < 0) {
+        gpurt_log_lose(gpurt_log_head_here(), 1, GPURT_LOSS_SITES);
+        return;
+    }
     s.name = gpurt_log_string(w->names[gpurt_body_function(w->run.key)]);
     began_ns = gpurt_slice_fill(w, &s);
     position = gpurt_log_take(gpurt_log_head_here(), GPURT_FULL_MASK,
@@ -200,10 +212,10 @@ GPURT_DEV void gpurt_slice_note(gpurt_worker_t *w, gpurt_task_t task, gpurt_stat
 /* Whether the log is told of a body. The whole warp. */
 GPURT_DEV bool gpurt_slice_wanted(gpurt_worker_t *w, uint64_t took)
 {
-    bool failed = w->run.status != GPURT_OK && gpurt_slice_fails(w);
+    bool wanted = took > w->over || (w->run.status != GPURT_OK && gpurt_slice_fails(w));
 
     w->took = took;
-    return gpurt_any(GPURT_FULL_MASK, took > w->over || failed);
+    return gpurt_any(GPURT_FULL_MASK, wanted);
 }
 
 #endif

@@ -38,9 +38,11 @@ typedef struct gpurt_worker {
     uint32_t bodies;
     /* slices (taskslice.h) */
     const char *const *names; /* of functions */
-    uint64_t over;   /* cycles: a body that takes longer is told of; UINT64_MAX: none is */
-    uint64_t took;   /* cycles: the last body of which that was asked */
-    uint64_t sliced; /* clock: one was */
+    uint64_t over;    /* cycles: a body that takes longer is told of; UINT64_MAX: none is */
+    uint64_t took;    /* cycles: the last body of which that was asked */
+    uint64_t sliced;  /* clock: one was */
+    uint64_t failing; /* clock: since then `failed` bodies that failed were told of */
+    uint32_t failed;
     uint64_t anchor, anchor_ns; /* clock and globaltimer of one moment */
     uint32_t ran, told;         /* bodies, but for kind_runs: all, and as one was told of */
     uint32_t together,
