@@ -5,6 +5,8 @@
     torch_loops.py time [--profiler]   a line of JSON: nanoseconds a step of each loop
     torch_loops.py count [--profiler]  three steps of each, inside an NVTX range "steps"; with the profiler a line of
                                        JSON: how often it saw each kernel, how many copies and fills
+    torch_loops.py pieces LOOP         a line of JSON: what a step takes, over a fixed piece of Python beside it, and that
+                                       piece in nanoseconds; for LONG_S seconds, so that windows of a budget fall into it
 
 `train` and `infer` are a transformer whose kernels keep an H200 busy; those that end in `_short` are so small that the
 GPU waits for their launches, which is where a tool shows most; `graph` replays a captured inference. `triton` launches
@@ -27,6 +29,7 @@ except ImportError:
 SKIPPED = 77
 VOCABULARY = 8192
 SYNC_EVERY = 10  # steps: a program looks at its loss now and then
+LONG_S = 6
 MARGIN_S = 0.01  # kernels' times and those of ranges come from two clocks, fitted to each other
 
 
@@ -155,6 +158,26 @@ def timed(profiled, names):
     print(json.dumps(took))
 
 
+def piece():
+    """Python that asks CUDA for nothing: how fast the host is just now."""
+    begin = time.perf_counter_ns()
+    sum(i * i for i in range(20000))
+    return time.perf_counter_ns() - begin
+
+
+def in_pieces(name):
+    step = LOOPS[name][0]()
+    run(step, 30)
+    end, steps, pieces, count = time.monotonic() + LONG_S, 0, 0, 0
+    while time.monotonic() < end:
+        pieces += piece()
+        begin = time.perf_counter_ns()
+        run(step, SYNC_EVERY)
+        steps += time.perf_counter_ns() - begin
+        count += 1
+    print(json.dumps({"ratio": steps / SYNC_EVERY / pieces, "piece": pieces / count}))
+
+
 def counted(profiled, names):
     steps = [(name, LOOPS[name][0]()) for name in names]
     for _, step in steps:
@@ -186,11 +209,14 @@ def counted(profiled, names):
 
 def main():
     words = [word for word in sys.argv[1:] if not word.startswith("-")]
-    if not words or words[0] not in ("time", "count") or not set(words[1:]) <= set(LOOPS):
-        sys.exit(f"usage: torch_loops.py time|count [--profiler] [{' '.join(LOOPS)}]")
+    if not words or words[0] not in ("time", "count", "pieces") or not set(words[1:]) <= set(LOOPS):
+        sys.exit(f"usage: torch_loops.py time|count|pieces [--profiler] [{' '.join(LOOPS)}]")
     if torch is None or not torch.cuda.is_available():
         print("no PyTorch that sees a GPU: skipped", file=sys.stderr)
         return SKIPPED
+    if words[0] == "pieces":
+        in_pieces(words[1])
+        return 0
     (timed if words[0] == "time" else counted)("--profiler" in sys.argv, words[1:] or [name for name in LOOPS if name != "triton"])
     return 0
 

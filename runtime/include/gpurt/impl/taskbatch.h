@@ -37,19 +37,14 @@ GPURT_DEV uint32_t gpurt_worker_pull(gpurt_worker_t *w)
 
 /* ---- running --------------------------------------------------------------------------- */
 
-enum {
-    GPURT_BEGIN_TAINTED = 1,
-    GPURT_BEGIN_STOPPED = 2
-};
-
-/* A lane takes its task up: what befell it before this run. Returns: any of the above. */
-GPURT_DEV uint32_t gpurt_task_begin(gpurt_worker_t *w, uint32_t index)
+/* A lane takes its task up: what befell it before this run. Returns: whether it is tainted. */
+GPURT_DEV bool gpurt_task_begin(gpurt_worker_t *w, uint32_t index)
 {
     gpurt_task_row_t *row = &w->tasks[index];
     gpurt_task_ended_t *e = &w->mine;
     gpurt_task_head_t head = row->head; /* no use of it before the mark is under way, too */
     uint64_t word;
-    bool tainted, stopped;
+    bool tainted;
 
     gpurt_soon(&row->args[2]); /* the other half of the row: the body asks for it next */
     word = gpurt_or_relaxed_far_u64(&w->marks[index], GPURT_TASK_BEGUN); /* relaxed: the */
@@ -58,19 +53,29 @@ GPURT_DEV uint32_t gpurt_task_begin(gpurt_worker_t *w, uint32_t index)
     e->status = (gpurt_status_t)GPURT_TASK_PENDING;
     e->value = word & GPURT_TASK_BEGUN; /* of one that is PENDING: it had begun before */
     tainted = (word & GPURT_TASK_TAINTED) != 0;
-    stopped = gpurt_load_relaxed_near_u32(&w->run.hall->xstops) && /* relaxed: a hint */
-              gpurt_task_is_stopped(w->run.map, index);
     if (e->head.flags & GPURT_TASK_OVER) {
         e->status = (gpurt_status_t)(int64_t)row->args[0];
         e->value = row->args[1];
     } else if (!(word & GPURT_TASK_BEGUN) &&
-               (word & GPURT_TASK_CANCELLED || stopped ||
+               (word & GPURT_TASK_CANCELLED ||
                 (tainted && !(e->head.flags & GPURT_TASK_ANYWAY)))) {
         e->status = GPURT_E_CANCELLED;
     }
     gpurt_queued_end(&w->run, index);
-    return (tainted ? (uint32_t)GPURT_BEGIN_TAINTED : 0u) |
-           (stopped ? (uint32_t)GPURT_BEGIN_STOPPED : 0u);
+    return tainted;
+}
+
+/* The whole warp has taken up a batch while some task is asked to stop. */
+GPURT_DEVN void gpurt_batch_stop(gpurt_worker_t *w)
+{
+    bool stopped =
+        w->mine.task && gpurt_task_is_stopped(w->run.map, gpurt_task_index(w->mine.task));
+
+    w->stopped = gpurt_ballot(GPURT_FULL_MASK, stopped);
+    if (!stopped || w->mine.status != (gpurt_status_t)GPURT_TASK_PENDING || w->mine.value)
+        return; /* it had begun before, or has ended */
+    w->mine.status = GPURT_E_CANCELLED;
+    gpurt_held_put(&w->warp->held[gpurt_lane()], gpurt_task_index(w->mine.task), &w->mine);
 }
 
 /* One that was taken up goes back without a run: it can be cancelled again, unless it had begun
@@ -121,18 +126,20 @@ GPURT_DEV void gpurt_batch_uncut(gpurt_worker_t *w, uint64_t now)
 /* The whole warp takes up those of its lanes. */
 GPURT_DEV void gpurt_batch_take(gpurt_worker_t *w, uint32_t index)
 {
-    bool mine = index != GPURT_TASK_NONE, runs;
+    bool mine = index != GPURT_TASK_NONE, tainted = false, runs;
     uint32_t full = GPURT_FULL_MASK, count = gpurt_popc(gpurt_ballot(full, mine)), group,
-             lost, befell = 0;
+             lost;
 
     w->mine.task = 0;
     w->next = GPURT_TASK_NONE;
     if (mine) {
-        befell = gpurt_task_begin(w, index);
+        tainted = gpurt_task_begin(w, index);
         gpurt_held_put(&w->warp->held[gpurt_lane()], index, &w->mine);
     }
-    w->tainted = gpurt_ballot(full, befell & GPURT_BEGIN_TAINTED);
-    w->stopped = gpurt_ballot(full, befell & GPURT_BEGIN_STOPPED);
+    w->tainted = gpurt_ballot(full, tainted);
+    w->stopped = 0;
+    if (GPURT_UNLIKELY(gpurt_any(full, gpurt_load_relaxed_near_u32(&w->run.hall->xstops))))
+        gpurt_batch_stop(w); /* relaxed: a hint */
     if (w->run.map->groups)
         gpurt_batch_hold(w);
     runs = w->mine.task && w->mine.status == (gpurt_status_t)GPURT_TASK_PENDING;

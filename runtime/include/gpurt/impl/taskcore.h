@@ -39,7 +39,7 @@ GPURT_DEV uint32_t gpurt_rows_take(const gpurt_task_run_t *run, bool wanted)
              index = GPURT_TASK_NONE, made;
 
     if (who)
-        gpurt_spares_get(run, who, &index);
+        index = gpurt_spares_get(run, who);
     made = gpurt_ballot(mask, index != GPURT_TASK_NONE);
     if (gpurt_is_leader(mask)) {
         /* relaxed: who ends them has them from a queue, so comes after */
@@ -287,6 +287,27 @@ GPURT_DEV void gpurt_ended_cause(const gpurt_executor_map_t *m, uint32_t mask,
         gpurt_cause_put(m, index, task);
 }
 
+/* Up to popc(mask) of those that wait for a task, one a lane: what edges from *edge on lead to, and behind the
+ * last of these its *parent. Returns: this lane's; GPURT_TASK_NONE: none. */
+GPURT_DEV uint32_t gpurt_waiting_next(const gpurt_executor_map_t *m, uint32_t mask,
+                                      uint32_t *edge, uint32_t *parent)
+{
+    gpurt_taskring_t free_edges = gpurt_executor_ring(m, GPURT_RING_FREE_EDGES);
+    uint32_t to = GPURT_TASK_NONE, mine, used;
+
+    if (*edge) {
+        mine = gpurt_edges_walk(m, mask, edge);
+        used = gpurt_ballot(mask, mine != 0);
+        to = mine ? m->edges[mine - 1].to : GPURT_TASK_NONE;
+        gpurt_taskring_push(&free_edges, mask, used, mine - 1);
+        return to;
+    }
+    if (gpurt_is_leader(mask))
+        to = *parent - 1;
+    *parent = 0;
+    return to;
+}
+
 /* The lanes of mask see to those that wait for the task of one of them. Returns: as
  * gpurt_tasks_close. */
 GPURT_DEV uint32_t gpurt_ended_follow(const gpurt_task_run_t *run, uint32_t mask,
@@ -294,26 +315,17 @@ GPURT_DEV uint32_t gpurt_ended_follow(const gpurt_task_run_t *run, uint32_t mask
                                       uint32_t edge, uint32_t next)
 {
     const gpurt_executor_map_t *m = run->map;
-    gpurt_taskring_t free_edges = gpurt_executor_ring(m, GPURT_RING_FREE_EDGES);
     uint32_t parent = gpurt_shfl_u32(mask, e->head.parent, lane);
     uint32_t level = gpurt_shfl_u32(mask, e->head.level, lane);
-    bool well = gpurt_shfl_i32(mask, e->status, lane) == GPURT_OK, ready;
+    bool well = gpurt_shfl_i32(mask, e->status, lane) == GPURT_OK;
 
     edge = gpurt_shfl_u32(mask, edge, lane);
-    while (edge) {
-        uint32_t mine = gpurt_edges_walk(m, mask, &edge);
-        uint32_t used = gpurt_ballot(mask, mine != 0);
-        uint32_t to = mine ? m->edges[mine - 1].to : 0;
+    while (edge || parent) { /* one loop for both: the code is large */
+        uint32_t to = gpurt_waiting_next(m, mask, &edge, &parent);
+        bool ready = to != GPURT_TASK_NONE && gpurt_task_arrive(m, to, well);
 
-        ready = mine && gpurt_task_arrive(m, to, well);
         gpurt_ended_cause(m, mask, lane, e, ready, to);
-        gpurt_taskring_push(&free_edges, mask, used, mine - 1);
         next = gpurt_tasks_choose(run, mask, level, ready, to, next);
-    }
-    if (parent) {
-        ready = gpurt_is_leader(mask) && gpurt_task_arrive(m, parent - 1, well);
-        gpurt_ended_cause(m, mask, lane, e, ready, parent - 1);
-        next = gpurt_tasks_choose(run, mask, level, ready, parent - 1, next);
     }
     return next;
 }
@@ -333,11 +345,13 @@ GPURT_DEV uint32_t gpurt_tasks_close_by(const gpurt_task_run_t *run, uint32_t ma
         uint64_t word = (e->task >> 32) + 1; /* the next to use the row is another */
 
         word = gpurt_xchg_release_dev_u64(at, word << 32); /* TD2.rel */
-        if (word & GPURT_TASK_STOP)                        /* relaxed: a count */
-            gpurt_red_add_relaxed_dev_u32(&m->words->xstops, UINT32_MAX);
         edge = (uint32_t)(word & GPURT_TASK_EDGES);
-        if (edge) /* only then, since to acquire empties the L1 */
-            (void)gpurt_load_acquire_dev_u64(at); /* TD1.acq */
+        if (word & (GPURT_TASK_EDGES | GPURT_TASK_STOP)) { /* mostly neither: one branch */
+            if (word & GPURT_TASK_STOP)                    /* relaxed: a count */
+                gpurt_red_add_relaxed_dev_u32(&m->words->xstops, UINT32_MAX);
+            if (edge) /* only then, since to acquire empties the L1 */
+                (void)gpurt_load_acquire_dev_u64(at); /* TD1.acq */
+        }
     }
     gpurt_syncwarp(mask);           /* the edges, to all lanes */
     gpurt_ended_tell(run, mask, e); /* the release need not wait for counts */

@@ -115,6 +115,8 @@ GPURT_DEVN void gpurt_worker_gone(uint64_t at)
     if (group) /* relaxed: as above */
         gpurt_group_charge(run.map, group,
                            gpurt_globaltimer() - gpurt_load_relaxed_dev_u64(&warp->xowes));
+    gpurt_store_relaxed_near_u32(&warp->hall->xleaves,
+                                 1); /* relaxed: the queues bring it along */
     /* Others of the block may fill it once more, and empty it then. */
     gpurt_hall_empty(&run, warp->hall);
     if (gpurt_load_relaxed_dev_u32(&warp->xlooks)) /* relaxed: this warp's own */

@@ -47,7 +47,7 @@ GPURT_DEV void gpurt_worker_sleep(gpurt_worker_t *w)
 }
 
 /* All warps of the block, between tasks. Returns: false, the executor ends. */
-GPURT_DEV bool gpurt_worker_meet(gpurt_worker_t *w)
+GPURT_DEVN bool gpurt_worker_meet(gpurt_worker_t *w)
 {
     uint64_t began = gpurt_clock();
     gpurt_executor_hall_t *hall = w->run.hall;
@@ -188,7 +188,7 @@ GPURT_DEV uint32_t gpurt_worker_idle(gpurt_worker_t *w)
 }
 
 /* The whole warp. Returns: the task of lane 0, if it was given one, else GPURT_TASK_NONE. */
-GPURT_DEV uint32_t gpurt_worker_wait(gpurt_worker_t *w)
+GPURT_DEVN uint32_t gpurt_worker_wait(gpurt_worker_t *w)
 {
     uint32_t task = GPURT_TASK_NONE;
 

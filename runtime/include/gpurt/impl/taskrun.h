@@ -53,6 +53,8 @@ typedef struct gpurt_hall_kind {
 
 /* Of a block. In shared memory; each word is written by any warp. */
 typedef struct gpurt_executor_hall {
+    gpurt_executor_map_t
+        map;           /* a copy that acquiring does not push out of the L1; constant */
     uint32_t xmeet;    /* 1: its warps come to gpurt_service_go */
     uint32_t xnews;    /* grows when idle warps should look */
     uint32_t xlooks;   /* an idle warp looks for all of them: its number + 1; 0: none */
@@ -64,10 +66,11 @@ typedef struct gpurt_executor_hall {
     uint32_t xcommand; /* the host's, as last seen */
     uint32_t
         xstops; /* tasks are asked to stop, as last seen: their children do not begin */
-    uint32_t xended; /* tasks that ended here and that xlive counts still */
-    uint32_t xtakes; /* cycles of a body, about */
-    uint32_t xturns; /* pulls at which a ring and a pocket had tasks alike */
-    uint32_t xpulls; /* where the least urgent have a turn */
+    uint32_t xleaves; /* 1: a warp has left, and what it had is in the queues */
+    uint32_t xended;  /* tasks that ended here and that xlive counts still */
+    uint32_t xtakes;  /* cycles of a body, about */
+    uint32_t xturns;  /* pulls at which a ring and a pocket had tasks alike */
+    uint32_t xpulls;  /* where the least urgent have a turn */
     /* A task of a block (taskgather.h). */
     uint32_t xposted;  /* + 1; 0: none; GPURT_GATHER_TAKEN: it runs */
     uint32_t xinside;  /* warps that run it, or are about to; written by: each (adds) */
@@ -82,7 +85,7 @@ typedef struct gpurt_executor_hall {
 
 /* What a task's body is given. Owner: each lane; the same in all lanes of the warp. */
 typedef struct gpurt_task_run {
-    const gpurt_executor_map_t *map;
+    const gpurt_executor_map_t *map; /* the hall's */
     gpurt_executor_hall_t *hall; /* NULL: a lane that cleans up, and keeps nothing back */
     gpurt_executor_block_t *block;
     gpurt_task_row_t *row;

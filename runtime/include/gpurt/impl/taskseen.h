@@ -41,19 +41,31 @@ GPURT_HD uint64_t gpurt_queued_since(uint64_t word, uint64_t now)
     return since >> (GPURT_QUEUED_NS_BITS - 1) ? 0 : since; /* clocks differ a little */
 }
 
-GPURT_DEV void gpurt_queued_put(const gpurt_executor_map_t *m, uint32_t index,
-                                uint64_t word)
+/* Where it is noted when a task was queued; NULL: of this row it is not. */
+GPURT_DEV uint64_t *gpurt_queued_at(const gpurt_executor_map_t *m, uint32_t index)
 {
-    if ((index & ((1u << m->queued_shift) - 1)) ==
-        0) /* relaxed: the queue brings it along */
-        gpurt_store_relaxed_dev_u64(&m->queued[index >> m->queued_shift], word);
+    uint32_t shift = m->queued_shift;
+
+    return index & ((1u << shift) - 1) ? NULL : &m->queued[index >> shift];
 }
 
 /* A lane, before its task goes into a queue. */
 GPURT_DEV void gpurt_queued_begin(const gpurt_executor_map_t *m, uint32_t index)
 {
-    gpurt_queued_put(m, index,
-                     gpurt_queued_word(gpurt_globaltimer(), gpurt_sm(), gpurt_warp_slot()));
+    uint64_t *at = gpurt_queued_at(m, index);
+
+    if (at) /* relaxed: the queue brings it along */
+        gpurt_store_relaxed_dev_u64(
+            at, gpurt_queued_word(gpurt_globaltimer(), gpurt_sm(), gpurt_warp_slot()));
+}
+
+/* A lane: its warp runs the task at once, from no queue. relaxed: its own */
+GPURT_DEV void gpurt_queued_not(const gpurt_executor_map_t *m, uint32_t index)
+{
+    uint64_t *at = gpurt_queued_at(m, index);
+
+    if (at)
+        gpurt_store_relaxed_dev_u64(at, 0);
 }
 
 /* Who made it ready; 0: the host. relaxed: the queue, or who ends its last child, brings it along */

@@ -23,26 +23,35 @@ GPURT_DEV void gpurt_spares_keep(const gpurt_task_run_t *run, uint32_t index)
         gpurt_taskring_push(&ring, full, who, index);
 }
 
-/* The whole warp: numbers for the lanes in `who`, of the block's, or a warp's worth of all. */
-GPURT_DEV void gpurt_spares_get(const gpurt_task_run_t *run, uint32_t who, uint32_t *index)
+/* The whole warp: numbers for the lanes in `who`, of all; where blocks keep some, a warp's worth, of which its block
+ * keeps the rest. Seldom, so it is no part of who asks. */
+GPURT_DEVN uint32_t gpurt_spares_draw(const gpurt_task_run_t *run, uint32_t who)
 {
     gpurt_taskring_t ring = gpurt_executor_ring(run->map, GPURT_RING_FREE_TASKS);
-    uint32_t full = GPURT_FULL_MASK, missing, rank, more = GPURT_TASK_NONE, drawn, given;
+    uint32_t full = GPURT_FULL_MASK, keeps = run->map->spare;
+    uint32_t more = GPURT_TASK_NONE, rank, drawn, given;
 
-    if (!run->map->spare) {
-        gpurt_taskring_pop(&ring, full, who, GPURT_WARP_SIZE, 1, index);
-        return;
-    }
-    gpurt_pocket_get(&run->hall->spare, full, who, index, GPURT_POCKET_NEWEST);
-    missing = gpurt_ballot(full, who >> gpurt_lane() & 1u && *index == GPURT_TASK_NONE);
-    if (!missing)
-        return;
-    drawn = gpurt_taskring_pop(&ring, full, full, GPURT_WARP_SIZE, 1, &more);
-    rank = gpurt_popc(missing & gpurt_lanes_below());
+    drawn = gpurt_taskring_pop(&ring, full, keeps ? full : who, GPURT_WARP_SIZE, 1, &more);
+    if (!keeps)
+        return more;
+    rank = gpurt_popc(who & gpurt_lanes_below());
     given = gpurt_shfl_u32(full, more, rank); /* lane i has drawn the number i */
-    if (missing >> gpurt_lane() & 1u && rank < drawn)
-        *index = given;
-    gpurt_spares_keep(run, gpurt_lane() < gpurt_popc(missing) ? GPURT_TASK_NONE : more);
+    gpurt_spares_keep(run, gpurt_lane() < gpurt_popc(who) ? GPURT_TASK_NONE : more);
+    return who >> gpurt_lane() & 1u && rank < drawn ? given : GPURT_TASK_NONE;
+}
+
+/* The whole warp: numbers for the lanes in `who`, of the block's, else of all. Returns: each lane's. */
+GPURT_DEV uint32_t gpurt_spares_get(const gpurt_task_run_t *run, uint32_t who)
+{
+    uint32_t full = GPURT_FULL_MASK, index = GPURT_TASK_NONE, more;
+
+    if (run->map->spare)
+        gpurt_pocket_get(&run->hall->spare, full, who, &index, GPURT_POCKET_NEWEST);
+    who = gpurt_ballot(full, who >> gpurt_lane() & 1u && index == GPURT_TASK_NONE);
+    if (!who)
+        return index;
+    more = gpurt_spares_draw(run, who);
+    return index == GPURT_TASK_NONE ? more : index;
 }
 
 /* The `index` of each lane in `who` is free. From a pocket that is full, a warp's worth goes to

@@ -21,8 +21,10 @@
 #include <gpurt/impl/taskidle.h>
 
 /* One lane; a barrier follows. Others are without work until one has looked. */
-GPURT_DEV void gpurt_hall_begin(gpurt_executor_hall_t *hall)
+GPURT_DEV void gpurt_hall_begin(gpurt_executor_hall_t *hall,
+                                const gpurt_executor_map_t *map)
 {
+    hall->map = *map;
     gpurt_store_relaxed_near_u32(&hall->xmeet, 1); /* relaxed: so, all of them */
     gpurt_store_relaxed_near_u32(&hall->xnews, 0);
     gpurt_store_relaxed_near_u32(&hall->xlooks, 0);
@@ -39,6 +41,7 @@ GPURT_DEV void gpurt_hall_begin(gpurt_executor_hall_t *hall)
     gpurt_store_relaxed_near_u32(&hall->xinside, 0);
     gpurt_store_relaxed_near_u32(&hall->xgathers, 0);
     gpurt_store_relaxed_near_u32(&hall->xstops, 0);
+    gpurt_store_relaxed_near_u32(&hall->xleaves, 0);
     gpurt_store_relaxed_near_u32(&hall->xtakes, GPURT_HALL_AHEAD_CYCLES);
     for (uint32_t i = 0; i < GPURT_TASK_KINDS; i++) { /* relaxed: as above */
         gpurt_store_relaxed_near_u32(&hall->kinds[i].xruns, 0);
@@ -59,7 +62,7 @@ GPURT_DEV void gpurt_worker_begin(gpurt_worker_t *w, const struct gpurt_executor
 
     __builtin_memset(w, 0, sizeof *w);
     w->turn = gpurt_service_begin(&p->service);
-    w->run.map = &p->map;
+    w->run.map = &hall->map;
     w->run.hall = hall;
     w->run.block = &p->map.blocks[gpurt_block_rank()];
     w->tasks = p->map.tasks;
@@ -68,9 +71,8 @@ GPURT_DEV void gpurt_worker_begin(gpurt_worker_t *w, const struct gpurt_executor
     w->next = GPURT_TASK_NONE;
     w->asks = true;
     w->since = gpurt_clock();
-    gpurt_slices_begin(w, names);
     if (gpurt_thread_rank() == 0) {
-        gpurt_hall_begin(hall);
+        gpurt_hall_begin(hall, &p->map);
         gpurt_store_relaxed_dev_u64(&w->run.block->xsm, gpurt_sm()); /* relaxed: so */
     }
     if (gpurt_lane() == 0) {
@@ -84,6 +86,7 @@ GPURT_DEV void gpurt_worker_begin(gpurt_worker_t *w, const struct gpurt_executor
     }
     gpurt_worker_note(w);
     gpurt_block_barrier();
+    gpurt_slices_begin(w, names);
 }
 
 enum {
@@ -125,17 +128,23 @@ GPURT_DEV uint32_t gpurt_worker_called(gpurt_worker_t *w)
     return what;
 }
 
-/* The whole warp has found tasks. Whether its block was cancelled before: then they go back, but for one that it was to
- * run at once, which its handler finds. What another warp's handler has queued so runs in another block. */
-GPURT_DEV bool gpurt_worker_leaves(gpurt_worker_t *w, uint32_t index)
+/* Whether another warp of the block has left, and what was taken up may come from its handler. relaxed: the queue has
+ * brought it along. The whole warp. */
+GPURT_DEV bool gpurt_worker_leaves(const gpurt_worker_t *w)
 {
-    if (GPURT_LIKELY(!gpurt_any(GPURT_FULL_MASK, gpurt_cancelled())))
-        return false;
+    uint32_t leaves = gpurt_load_relaxed_near_u32(&w->run.hall->xleaves);
+
+    return GPURT_UNLIKELY(gpurt_any(GPURT_FULL_MASK, leaves));
+}
+
+/* The whole warp leaves: what it took up goes back, so that another block runs it; but for one that it was to run at
+ * once, which its handler finds. */
+GPURT_DEVN void gpurt_worker_leave(gpurt_worker_t *w, uint32_t index)
+{
     if (w->next == GPURT_TASK_NONE)
         gpurt_tasks_push(&w->run, GPURT_FULL_MASK,
                          gpurt_ballot(GPURT_FULL_MASK, index != GPURT_TASK_NONE), index);
     gpurt_cancel_point();
-    return true;
 }
 
 /* The whole warp takes up its next batch, or has met the others for a task of the block. Cancellation is
@@ -169,7 +178,7 @@ GPURT_DEVN bool gpurt_worker_find(gpurt_worker_t *w)
             index = gpurt_worker_pull(w);
         } else if (gpurt_lane() == 0) {
             index = w->next;
-            gpurt_queued_put(w->run.map, index, 0);
+            gpurt_queued_not(w->run.map, index);
             w->at_once++;
         }
         if (!gpurt_any(GPURT_FULL_MASK, index != GPURT_TASK_NONE)) {
@@ -178,8 +187,10 @@ GPURT_DEVN bool gpurt_worker_find(gpurt_worker_t *w)
                 return false;
         }
         if (gpurt_any(GPURT_FULL_MASK, index != GPURT_TASK_NONE)) {
-            if (gpurt_worker_leaves(w, index))
+            if (gpurt_worker_leaves(w)) {
+                gpurt_worker_leave(w, index);
                 return false;
+            }
             gpurt_batch_take(w, index);
             return true;
         }

@@ -16,7 +16,7 @@ typedef struct gpurt_worker {
     gpurt_task_run_t run;
     gpurt_service_turn_t turn;
     gpurt_executor_warp_t *warp;
-    gpurt_task_row_t *tasks; /* the map's, which lies farther away */
+    gpurt_task_row_t *tasks; /* the map's: a read less between bodies */
     uint64_t *marks;         /* likewise */
     uint32_t next;           /* a task to run at once, or GPURT_TASK_NONE */
     uint32_t left;    /* of the batch: lanes whose bodies are to begin still, a bit each */
