@@ -587,6 +587,60 @@ GPURT_TASK(obeys, t, run)
         }
 }
 
+enum {
+    SLUMBER_SHORT_NS = 5000000
+};
+#define SLUMBER_LONG_NS (3600ull * 1000000000)
+
+/* One lane, as its task's run begins. stopped: as that is told. Returns: how long it sleeps; 0: it ends. */
+GPURT_DEV uint64_t slumber_for(struct task_slumber_args *t, bool stopped)
+{
+    uint64_t now = gpurt_globaltimer();
+
+    switch (t->state++) {
+    case 0:
+        gpurt_add_relaxed_sys_u32(&t->board->xhere, 1);
+        return SLUMBER_LONG_NS;
+    case 1:
+        if (!stopped)
+            gpurt_add_relaxed_sys_u32(&t->board->xrefused, 1);
+        t->until = now + SLUMBER_SHORT_NS;
+        return SLUMBER_SHORT_NS;
+    default:
+        if (now < t->until)
+            gpurt_add_relaxed_sys_u32(&t->board->xrefused, 1);
+        return 0;
+    }
+}
+
+GPURT_TASK(slumber, t, run)
+{
+    struct task_slumber_args child = {t->board, 0, 0, t->left - 1};
+    bool spawns = t->state == 0 && t->left;
+    uint64_t ns = 0;
+
+    gpurt_syncwarp(GPURT_FULL_MASK);
+    if (gpurt_lane() == 0)
+        ns = slumber_for(t, gpurt_task_stopped(run));
+    ns = gpurt_shfl_u64(GPURT_FULL_MASK, ns, 0);
+    (void)gpurt_task_spawn(run, drowses, &child, spawns && gpurt_lane() == 0,
+                           GPURT_TASK_CHILD);
+    if (ns)
+        gpurt_task_sleep(run, ns);
+}
+
+GPURT_TASK_LANE(drowses, t, lane)
+{
+    struct task_slumber_args child = {t->board, 0, 0, t->left - 1};
+    bool spawns = t->state == 0 && t->left;
+    uint64_t ns = slumber_for(t, gpurt_lane_stopped(lane));
+
+    if (spawns)
+        (void)gpurt_lane_spawn(lane, slumber, &child, GPURT_TASK_CHILD);
+    if (ns)
+        gpurt_lane_sleep(lane, ns);
+}
+
 GPURT_DEV bool flaky_panics(const struct task_mark_args *t)
 {
     return gpurt_add_relaxed_dev_u32(&t->board->xhere, 1) < t->panics;

@@ -92,6 +92,13 @@ struct task_patient_args {
     uint32_t spawns, until, yields, state, how;
 };
 
+/* until: its second sleep; left: of those below it. Owner: the task. */
+struct task_slumber_args {
+    task_board_t *board;
+    uint64_t until;
+    uint32_t state, left;
+};
+
 /* A body of so many nanoseconds at least. asks: until its run is due to end, or that long. panics: it
  * does, behind that. */
 struct task_spends_args {
@@ -146,6 +153,8 @@ struct task_hears_args {
  * is to stop, and ends its run whenever that is due.
  * flaky, flakes, falters: marks of a warp, a lane and a block, which panic in as many runs as `panics` says, counted on the
  * board; with a status in `fails` the warp's spawns a child first.
+ * slumber, drowses: of a warp and a lane, each a child of the other. They sleep for an hour, and when they are woken to
+ * stop for 5 ms more; what is not as it should be counts as refused.
  * stays, camps: gated, of a lane and of a block. */
 #define TASK_TESTS(TASK)                    \
     TASK(mark, struct task_mark_args)       \
@@ -177,6 +186,8 @@ struct task_hears_args {
     TASK(halts, struct task_warden_args)    \
     TASK(stale, struct task_graph_args)     \
     TASK(obeys, struct task_patient_args)   \
+    TASK(slumber, struct task_slumber_args) \
+    TASK(drowses, struct task_slumber_args) \
     TASK(flaky, struct task_mark_args)      \
     TASK(flakes, struct task_mark_args)     \
     TASK(falters, struct task_mark_args)    \

@@ -2,6 +2,8 @@
 /* Tasks that are cancelled when they have begun: they are told, and their children do not begin. */
 #include "../executor_stage.h"
 
+#include <time.h>
+
 enum {
     MANY = 300
 };
@@ -104,6 +106,32 @@ static void a_long_body_is_told(void)
     board_free();
 }
 
+/* Those that sleep are woken, with all below them, and may sleep on then. One that nobody cancels is not. */
+static void sleepers_are_woken(uint32_t blocks, uint32_t below)
+{
+    gpurt_executor_t x = executor_of(blocks, 2, 64);
+    const struct timespec pause = {0, 1000000};
+    struct task_slumber_args a[2] = {{0}};
+    gpurt_submitted_t tasks[2];
+
+    board_make(1);
+    a[0].board = board;
+    a[0].left = below;
+    a[1] = a[0];
+    must(gpurt_executor_submit(rt, x, slumber, a, 2, 0, tasks, &err));
+    while (status_of(x).timed < 2 * (below + 1))
+        nanosleep(&pause, NULL);
+    must(gpurt_executor_cancel(rt, x, tasks[0], &err));
+    CHECK_EQ(wait_of(x, tasks[0], NULL), GPURT_OK);
+    CHECK_EQ(gpurt_executor_wait(rt, x, tasks[1], 0, NULL, &err), GPURT_E_TIMEOUT);
+    must(gpurt_executor_cancel(rt, x, tasks[1], &err));
+    CHECK_EQ(wait_of(x, tasks[1], NULL), GPURT_OK);
+    CHECK_EQ(board->xhere, 2 * (below + 1));
+    CHECK_EQ(board->xrefused, 0);
+    executor_end(x);
+    board_free();
+}
+
 int main(void)
 {
     must(gpurt_open(NULL, &rt, &err));
@@ -113,6 +141,8 @@ int main(void)
     }
     a_row_is_not_its_task();
     a_long_body_is_told();
+    sleepers_are_woken(1, 0);
+    sleepers_are_woken(2, 3);
     must(gpurt_close(rt, &err));
     return 0;
 }

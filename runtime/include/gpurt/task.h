@@ -43,8 +43,9 @@
  *   bool gpurt_task_ended(run, task)              any lane
  *   void gpurt_task_await(run)       this run ends, and the body runs again when all children
  *                                    that it has spawned have ended; without any, at its next turn
- *   void gpurt_task_sleep(run, ns)   the same, and not before so many nanoseconds have passed. Meanwhile
- *                                    its warp runs other tasks
+ *   void gpurt_task_sleep(run, ns)   the same, and not before so many nanoseconds have passed, or it is
+ *                                    asked to stop and this run did not know. Meanwhile its warp runs
+ *                                    other tasks
  *   GPURT_TASK_UNTIL(run, &t->naps, condition)
  *                                    where the condition holds in no lane, this run ends here, and the
  *                                    body runs again soon: after a microsecond at first, then after
@@ -243,9 +244,15 @@ GPURT_DEV void gpurt_task_await(gpurt_task_run_t *run)
 {
     run->again = true;
 }
+GPURT_DEV bool gpurt_task_stopped(const gpurt_task_run_t *run)
+{
+    const gpurt_worker_t *w = (const gpurt_worker_t *)(const void *)run;
+
+    return w->stopped >> (gpurt_body_begun(run->key) - 1) & 1u;
+}
 GPURT_DEV void gpurt_task_sleep(gpurt_task_run_t *run, uint64_t ns)
 {
-    run->until = gpurt_time_in(ns);
+    run->until = gpurt_time_in(ns, gpurt_task_stopped(run));
     run->again = true;
 }
 
@@ -286,12 +293,6 @@ GPURT_DEV void gpurt_task_result(gpurt_task_run_t *run, uint64_t value)
 GPURT_DEV void gpurt_task_fail(gpurt_task_run_t *run, gpurt_status_t status)
 {
     run->status = status;
-}
-GPURT_DEV bool gpurt_task_stopped(const gpurt_task_run_t *run)
-{
-    const gpurt_worker_t *w = (const gpurt_worker_t *)(const void *)run;
-
-    return w->stopped >> (gpurt_body_begun(run->key) - 1) & 1u;
 }
 GPURT_DEV bool gpurt_task_tainted(const gpurt_task_run_t *run)
 {

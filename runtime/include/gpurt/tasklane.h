@@ -16,7 +16,8 @@
  *                                       has spawned four, and no more are taken
  *   void gpurt_lane_await(lane)         the body runs again when all children that it has spawned have ended;
  *                                       without any, at its next turn
- *   void gpurt_lane_sleep(lane, ns)     the same, and not before so many nanoseconds have passed
+ *   void gpurt_lane_sleep(lane, ns)     the same, and not before so many nanoseconds have passed, or it is
+ *                                       asked to stop and this run did not know
  *   void gpurt_lane_result(lane, value)            8 bytes for the host that waits
  *   void gpurt_lane_fail(lane, status)             it counts as failed, with that status
  *   bool gpurt_lane_tainted(lane)                  one that it waited for has failed
@@ -54,7 +55,7 @@ GPURT_DEV void gpurt_lane_await(gpurt_lane_run_t *lane)
 }
 GPURT_DEV void gpurt_lane_sleep(gpurt_lane_run_t *lane, uint64_t ns)
 {
-    lane->until = gpurt_time_in(ns);
+    lane->until = gpurt_time_in(ns, lane->stopped);
     lane->again = true;
 }
 GPURT_DEV void gpurt_lane_result(gpurt_lane_run_t *lane, uint64_t value)

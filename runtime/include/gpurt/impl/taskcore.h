@@ -109,21 +109,11 @@ GPURT_DEV bool gpurt_task_cancel_one(const gpurt_executor_map_t *m, gpurt_task_t
             return false;
         with = word & GPURT_TASK_BEGUN ? GPURT_TASK_STOP : GPURT_TASK_CANCELLED;
     } while (!gpurt_cas_relaxed_dev_u64(at, &word, word | with));
-    if (with == GPURT_TASK_STOP) /* relaxed: a count */
+    if (with == GPURT_TASK_STOP) { /* relaxed: a count */
         gpurt_red_add_relaxed_dev_u32(&m->words->xstops, 1);
+        gpurt_timed_stop(m);
+    }
     return with == GPURT_TASK_CANCELLED;
-}
-
-/* Whether it, or one that it is a child of, however far up, is asked to stop. Those live as long as it does, and the
- * queues have brought their heads along. relaxed: marks */
-GPURT_DEVN bool gpurt_task_is_stopped(const gpurt_executor_map_t *m, uint32_t index)
-{
-    uint32_t at = index + 1;
-
-    for (; at; at = m->tasks[at - 1].head.parent)
-        if (gpurt_load_relaxed_dev_u64(&m->marks[at - 1]) & GPURT_TASK_STOP)
-            return true;
-    return false;
 }
 
 /* ---- edges ----------------------------------------------------------------------------- */

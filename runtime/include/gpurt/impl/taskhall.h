@@ -248,6 +248,18 @@ GPURT_DEVN void gpurt_groups_bring(const gpurt_task_run_t *run, uint32_t rings)
     }
 }
 
+/* Whether it, or one that it is a child of, however far up, is asked to stop. Those live as long as it does, and the
+ * queues have brought their heads along. relaxed: marks */
+GPURT_DEVN bool gpurt_task_is_stopped(const gpurt_executor_map_t *m, uint32_t index)
+{
+    uint32_t at = index + 1;
+
+    for (; at; at = m->tasks[at - 1].head.parent)
+        if (gpurt_load_relaxed_dev_u64(&m->marks[at - 1]) & GPURT_TASK_STOP)
+            return true;
+    return false;
+}
+
 /* A task's time has come. Returns: whether it is ready; else its children live, and the last one makes it
  * so. */
 GPURT_DEV bool gpurt_timed_ready(const gpurt_executor_map_t *m, uint32_t index)
@@ -256,6 +268,14 @@ GPURT_DEV bool gpurt_timed_ready(const gpurt_executor_map_t *m, uint32_t index)
 
     return gpurt_load_relaxed_dev_u32(needs) == 0 || /* relaxed: the ring has brought it */
            gpurt_sub_acq_rel_dev_u32(needs, 1) == 1; /* TN1.acq TN1.rel */
+}
+
+/* Whether one that sleeps until then is to wake, since it is asked to stop and does not know. */
+GPURT_DEV bool gpurt_timed_wakes(const gpurt_task_run_t *run, uint32_t index,
+                                 uint64_t until)
+{
+    return gpurt_load_relaxed_near_u32(&run->hall->xstops) && /* relaxed: a hint */
+           !gpurt_time_told(until) && gpurt_task_is_stopped(run->map, index);
 }
 
 /* Up to `count` tasks that wait for a time: those whose time has come become ready, the others go back.
@@ -273,6 +293,8 @@ GPURT_DEV uint64_t gpurt_timed_sift(const gpurt_task_run_t *run, uint32_t count,
     gpurt_taskring_pop(&ring, full, count, GPURT_WARP_SIZE, 1, &index);
     if (index != GPURT_TASK_NONE) /* relaxed: the ring has brought it */
         mine = gpurt_load_relaxed_dev_u64(&m->due[index]);
+    if (index != GPURT_TASK_NONE && mine > now && gpurt_timed_wakes(run, index, mine))
+        mine = now;
     ready = gpurt_ballot(full, index != GPURT_TASK_NONE && mine <= now &&
                                    gpurt_timed_ready(m, index));
     later = gpurt_ballot(full, index != GPURT_TASK_NONE && mine > now);
@@ -285,6 +307,17 @@ GPURT_DEV uint64_t gpurt_timed_sift(const gpurt_task_run_t *run, uint32_t count,
     return mine < due ? mine : due;
 }
 
+/* When they are gone through again, if not for a time that comes before. */
+GPURT_DEV uint64_t gpurt_timed_again(const gpurt_executor_hall_t *hall, uint64_t claim,
+                                     uint64_t due)
+{
+    uint64_t soon = claim - GPURT_TIMED_CLAIM_NS + GPURT_TIMED_STOPS_NS;
+
+    return gpurt_load_relaxed_near_u32(&hall->xstops) && soon < due
+               ? soon
+               : due; /* relaxed: a hint */
+}
+
 /* Tasks whose time has come are ready again. The whole warp. */
 GPURT_DEVN void gpurt_timed_bring(const gpurt_task_run_t *run)
 {
@@ -292,13 +325,16 @@ GPURT_DEVN void gpurt_timed_bring(const gpurt_task_run_t *run)
     uint32_t full = GPURT_FULL_MASK, left = 0, back = 0;
     uint64_t due = GPURT_DUE_NEVER, claim = 0;
 
-    if (gpurt_lane() == 0 && (claim = gpurt_timed_claim(m)) != 0)
-        left = gpurt_timed_count(m);
+    if (gpurt_lane() == 0 && (claim = gpurt_timed_claim(m)) != 0) {
+        left = gpurt_timed_count(m); /* relaxed, both: the claim has brought it along */
+        gpurt_store_relaxed_near_u32(&run->hall->xstops,
+                                     gpurt_load_relaxed_dev_u32(&m->words->xstops));
+    }
     for (left = gpurt_shfl_u32(full, left, 0); left;
          left = left > GPURT_WARP_SIZE ? left - GPURT_WARP_SIZE : 0)
         due = gpurt_timed_sift(run, left, due, &back);
     if (claim) /* in lane 0 alone */
-        gpurt_timed_done(m, claim, due, back);
+        gpurt_timed_done(m, claim, gpurt_timed_again(run->hall, claim, due), back);
 }
 
 /* Whether so many blocks are without work that the others hurry to give. The looks that all make anyway

@@ -10,6 +10,10 @@
  * task if that time was there before, and leaves the time there if it comes behind. Behind its last move a
  * warp counts the ring once more: a time that was later than xdue has left no trace in it.
  *
+ * A task that is asked to stop is woken, if it was not told before it slept. Who asks makes all times due: one
+ * pass through the ring wakes it. It may come into the ring behind that pass. So, while such a task lives,
+ * passes follow each other in GPURT_TIMED_STOPS_NS.
+ *
  * Cost: a warp goes through all that wait, 32 at a time, whenever the earliest time has come.
  * Order: what a task wrote is seen by who runs it next, as with any ring (TK1).
  * Context: device code. Nothing here is a safe point. */
@@ -23,15 +27,28 @@
 #define GPURT_DUE_NEVER UINT64_MAX
 
 enum {
-    GPURT_TIMED_CLAIM_NS = 1000000
+    GPURT_TIMED_CLAIM_NS = 1000000,
+    GPURT_TIMED_STOPS_NS = 100000
 };
 
-/* When so many nanoseconds have passed, or in some 580 years. */
-GPURT_DEV uint64_t gpurt_time_in(uint64_t ns)
+/* When so many nanoseconds have passed, or in some 580 years. told: who sleeps knows that it is asked to stop, and
+ * is not woken for that. It is the time's lowest bit. */
+GPURT_DEV uint64_t gpurt_time_in(uint64_t ns, bool told)
 {
-    uint64_t now = gpurt_globaltimer(), until = now + ns;
+    uint64_t now = gpurt_globaltimer(), until = now + ns + 1;
 
-    return until < now ? UINT64_MAX - 1 : until;
+    return ((until < now ? UINT64_MAX - 3 : until) & ~1ull) | told;
+}
+GPURT_DEV bool gpurt_time_told(uint64_t until)
+{
+    return until & 1;
+}
+
+/* One lane: a task is asked to stop, which may sleep, or have children that do. All times are due now. Who goes
+ * through them sees it in xstops (TT2). */
+GPURT_DEV void gpurt_timed_stop(const gpurt_executor_map_t *m)
+{
+    gpurt_red_min_release_dev_u64(&m->words->xdue, gpurt_globaltimer()); /* TT2.rel */
 }
 
 GPURT_DEV gpurt_taskring_t gpurt_timed_ring(const gpurt_executor_map_t *m)
@@ -81,8 +98,9 @@ GPURT_DEV uint64_t gpurt_timed_claim(const gpurt_executor_map_t *m)
     uint64_t *due = &m->words->xdue, was = gpurt_load_relaxed_dev_u64(due);
     uint64_t now = gpurt_globaltimer(), claim = now + GPURT_TIMED_CLAIM_NS;
 
-    return was <= now && gpurt_cas_acquire_dev_u64(due, &was, claim) ? claim
-                                                                     : 0; /* TT1.acq */
+    return was <= now && gpurt_cas_acquire_dev_u64(due, &was, claim)
+               ? claim
+               : 0; /* TT1.acq TT2.acq */
 }
 
 /* One lane: it has gone through the ring, and put back so many. due: the earliest of those. */
