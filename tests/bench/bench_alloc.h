@@ -2,7 +2,7 @@
 #ifndef GPURT_TESTS_BENCH_ALLOC_H
 #define GPURT_TESTS_BENCH_ALLOC_H
 
-#include <gpurt/impl/allocmap.h>
+#include <gpurt/impl/alloc/allocmap.h>
 #include <gpurt/kernel.h>
 
 /* Who allocates. BUMP_*: a counter that only goes up, for the whole GPU or a

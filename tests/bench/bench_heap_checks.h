@@ -4,7 +4,7 @@
 #ifndef GPURT_TESTS_BENCH_HEAP_CHECKS_H
 #define GPURT_TESTS_BENCH_HEAP_CHECKS_H
 
-#include <gpurt/impl/allocmap.h>
+#include <gpurt/impl/alloc/allocmap.h>
 #include <gpurt/kernel.h>
 
 struct bench_heap_args {

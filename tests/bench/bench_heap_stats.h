@@ -2,7 +2,7 @@
 #ifndef GPURT_TESTS_BENCH_HEAP_STATS_H
 #define GPURT_TESTS_BENCH_HEAP_STATS_H
 
-#include <gpurt/impl/allocmap.h>
+#include <gpurt/impl/alloc/allocmap.h>
 #include <gpurt/kernel.h>
 
 enum {

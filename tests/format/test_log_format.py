@@ -95,7 +95,7 @@ def least_lines(rows):
 def main():
     out = ["#include <stddef.h>", "#include \"format.h\"", "#include <gpurt/impl/activity.h>",
            "#include <gpurt/impl/box.h>", "#include <gpurt/impl/objectclass.h>", "#include <gpurt/impl/record.h>",
-           "#include <gpurt/impl/taskrow.h>"]
+           "#include <gpurt/impl/task/taskrow.h>"]
     for mark, rows in page.tables.items():
         words = mark.split()
         assert rows, words

@@ -3,7 +3,7 @@
 #ifndef GPURT_TESTS_ALLOC_KERNELS_H
 #define GPURT_TESTS_ALLOC_KERNELS_H
 
-#include <gpurt/impl/allocmap.h>
+#include <gpurt/impl/alloc/allocmap.h>
 #include <gpurt/kernel.h>
 
 /* What went wrong first, and how often. Written by: any lane. */

@@ -4,7 +4,7 @@
 #ifndef GPURT_TESTS_DEVICE_KERNELS_H
 #define GPURT_TESTS_DEVICE_KERNELS_H
 
-#include <gpurt/impl/allocmap.h>
+#include <gpurt/impl/alloc/allocmap.h>
 #include <gpurt/kernel.h>
 
 enum {

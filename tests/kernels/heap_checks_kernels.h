@@ -3,7 +3,7 @@
 #ifndef GPURT_TESTS_HEAP_CHECKS_KERNELS_H
 #define GPURT_TESTS_HEAP_CHECKS_KERNELS_H
 
-#include <gpurt/impl/allocmap.h>
+#include <gpurt/impl/alloc/allocmap.h>
 #include <gpurt/impl/gcmap.h>
 #include <gpurt/impl/reclaimmap.h>
 #include <gpurt/kernel.h>

@@ -5,7 +5,7 @@
 
 #include "holding.h"
 
-#include <gpurt/impl/allocmap.h>
+#include <gpurt/impl/alloc/allocmap.h>
 #include <gpurt/kernel.h>
 
 enum {

@@ -2,7 +2,7 @@
 #ifndef GPURT_TESTS_CHECKPOINT_H
 #define GPURT_TESTS_CHECKPOINT_H
 
-#include <gpurt/impl/allocmap.h>
+#include <gpurt/impl/alloc/allocmap.h>
 #include <gpurt/kernel.h>
 
 /* An object of a list in a heap. */

@@ -6,7 +6,7 @@
 #include "json.h"
 #include "program.h"
 
-#include <gpurt/impl/taskrow.h>
+#include <gpurt/impl/task/taskrow.h>
 #include <string.h>
 
 enum {

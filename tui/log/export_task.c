@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "export_task.h"
 
-#include <gpurt/impl/taskrow.h>
+#include <gpurt/impl/task/taskrow.h>
 #include <gpurt/status.h>
 #include <string.h>
 

@@ -7,7 +7,7 @@
 
 #include "backend.h"
 
-#include <gpurt/impl/allocmap.h>
+#include <gpurt/impl/alloc/allocmap.h>
 
 enum {
     GPURT_HEAP_STEP = 64 * GPURT_CHUNK_BYTES /* a leaf of the pool: what a heap grows by */

@@ -36,9 +36,9 @@
 #    define GPURT_HEAP_CHECKS 0
 #endif
 
-#include <gpurt/impl/alloccore.h>
+#include <gpurt/impl/alloc/alloccore.h>
 #if GPURT_HEAP_CHECKS
-#    include <gpurt/impl/alloccheck.h>
+#    include <gpurt/impl/alloc/alloccheck.h>
 #endif
 
 /* ---- a heap's -------------------------------------------------------------------------- */

@@ -22,7 +22,7 @@
 #define GPURT_HEAP_H
 
 #include <gpurt/gpurt.h>
-#include <gpurt/impl/allocwatch.h>
+#include <gpurt/impl/alloc/allocwatch.h>
 
 enum {
     GPURT_HEAPS = 64 /* at a time in a process */

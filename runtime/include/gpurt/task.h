@@ -69,8 +69,8 @@
 
 #include <gpurt/kernel.h>
 
-#include <gpurt/impl/taskdue.h>
-#include <gpurt/impl/taskgather.h>
+#include <gpurt/impl/task/taskdue.h>
+#include <gpurt/impl/task/taskgather.h>
 #include <gpurt/tasklane.h>
 
 /* ---- declarations ---------------------------------------------------------------------- */

@@ -28,7 +28,7 @@
 #ifndef GPURT_TASKLANE_H
 #define GPURT_TASKLANE_H
 
-#include <gpurt/impl/tasklanes.h>
+#include <gpurt/impl/task/tasklanes.h>
 
 GPURT_DEV bool gpurt_lane_spawn_as(gpurt_lane_run_t *lane, uint32_t function,
                                    const void *args, uint32_t bytes, uint32_t how)

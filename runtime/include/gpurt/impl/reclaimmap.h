@@ -8,7 +8,7 @@
 #ifndef GPURT_RECLAIMMAP_H
 #define GPURT_RECLAIMMAP_H
 
-#include <gpurt/impl/allocmap.h>
+#include <gpurt/impl/alloc/allocmap.h>
 
 /* ---- sets of free numbers ------------------------------------------------------------ */
 

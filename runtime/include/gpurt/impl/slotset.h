@@ -8,7 +8,7 @@
 
 #include <gpurt/atomic.h>
 #include <gpurt/ids.h>
-#include <gpurt/impl/alloctree.h>
+#include <gpurt/impl/alloc/alloctree.h>
 #include <gpurt/impl/reclaimmap.h>
 
 /* The lowest n set bits. */

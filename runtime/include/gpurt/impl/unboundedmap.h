@@ -17,7 +17,7 @@
 #ifndef GPURT_UNBOUNDEDMAP_H
 #define GPURT_UNBOUNDEDMAP_H
 
-#include <gpurt/impl/allocmap.h>
+#include <gpurt/impl/alloc/allocmap.h>
 #include <gpurt/impl/broadcastmap.h>
 
 enum {

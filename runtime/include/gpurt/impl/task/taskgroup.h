@@ -16,7 +16,7 @@
 
 #include <gpurt/clock.h>
 
-#include <gpurt/impl/taskmap.h>
+#include <gpurt/impl/task/taskmap.h>
 
 enum {
     GPURT_GROUP_COST_BITS = 24

@@ -8,8 +8,8 @@
 
 #include <gpurt/clock.h>
 
-#include <gpurt/impl/taskgone.h>
-#include <gpurt/impl/taskorder.h>
+#include <gpurt/impl/task/taskgone.h>
+#include <gpurt/impl/task/taskorder.h>
 
 /* One lane: levels of the device's rings that have some. */
 GPURT_DEV uint32_t gpurt_levels_there(const gpurt_executor_map_t *m)

@@ -7,8 +7,8 @@
 #ifndef GPURT_ALLOCTELL_H
 #define GPURT_ALLOCTELL_H
 
-#include <gpurt/impl/allocrow.h>
-#include <gpurt/impl/allocwatch.h>
+#include <gpurt/impl/alloc/allocrow.h>
+#include <gpurt/impl/alloc/allocwatch.h>
 #include <gpurt/log.h>
 
 /* A place as a site of the log. here: "file:line". Returns: its number; 0: no room. */

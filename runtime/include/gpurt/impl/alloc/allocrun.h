@@ -11,7 +11,7 @@
 #ifndef GPURT_ALLOCRUN_H
 #define GPURT_ALLOCRUN_H
 
-#include <gpurt/impl/allocslab.h>
+#include <gpurt/impl/alloc/allocslab.h>
 
 enum {
     GPURT_RUN_POLLS = 256, /* looks of others for the run that somebody brings; */

@@ -18,7 +18,7 @@
 
 #include <gpurt/clock.h>
 
-#include <gpurt/impl/taskidle.h>
+#include <gpurt/impl/task/taskidle.h>
 
 /* One lane; a barrier follows. Others are without work until one has looked. */
 GPURT_DEV void gpurt_hall_begin(gpurt_executor_hall_t *hall,

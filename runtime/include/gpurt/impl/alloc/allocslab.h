@@ -10,7 +10,7 @@
 #define GPURT_ALLOCSLAB_H
 
 #include <gpurt/ids.h>
-#include <gpurt/impl/alloctree.h>
+#include <gpurt/impl/alloc/alloctree.h>
 
 /* Looks at a word that another lane has promised to change, before giving up on it. */
 enum {

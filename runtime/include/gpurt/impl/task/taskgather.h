@@ -13,7 +13,7 @@
 #ifndef GPURT_TASKGATHER_H
 #define GPURT_TASKGATHER_H
 
-#include <gpurt/impl/tasklanes.h>
+#include <gpurt/impl/task/tasklanes.h>
 
 /* The turn of a task of a block, in a warp: it is posted, or given back. The whole warp. */
 GPURT_DEVN void gpurt_gather_post(gpurt_worker_t *w)

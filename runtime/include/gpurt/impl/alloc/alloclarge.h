@@ -5,7 +5,7 @@
 #ifndef GPURT_ALLOCLARGE_H
 #define GPURT_ALLOCLARGE_H
 
-#include <gpurt/impl/allocrun.h>
+#include <gpurt/impl/alloc/allocrun.h>
 
 /* The bits of leaf word `leaf` that stand for chunks [first, first + n). */
 GPURT_DEV uint64_t gpurt_large_mask(uint32_t leaf, uint32_t first, uint32_t n)

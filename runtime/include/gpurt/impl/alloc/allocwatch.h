@@ -7,7 +7,7 @@
 #ifndef GPURT_ALLOCWATCH_H
 #define GPURT_ALLOCWATCH_H
 
-#include <gpurt/impl/allocmap.h>
+#include <gpurt/impl/alloc/allocmap.h>
 
 /* How much a heap checks. Code checks at most as much as GPURT_HEAP_CHECKS said when it was
  * compiled: 0 (the default), 1 or 2. Each holds what the one before does. */

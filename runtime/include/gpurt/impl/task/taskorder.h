@@ -5,7 +5,7 @@
 #ifndef GPURT_TASKORDER_H
 #define GPURT_TASKORDER_H
 
-#include <gpurt/impl/taskbatch.h>
+#include <gpurt/impl/task/taskbatch.h>
 
 /* Orders that are not taken. */
 GPURT_DEV uint32_t gpurt_orders_left(const gpurt_executor_map_t *m)

@@ -11,7 +11,7 @@
 #define GPURT_ALLOCTREE_H
 
 #include <gpurt/block.h>
-#include <gpurt/impl/allocmap.h>
+#include <gpurt/impl/alloc/allocmap.h>
 
 #define GPURT_TREE_NONE 0xffffffffu
 

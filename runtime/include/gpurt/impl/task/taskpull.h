@@ -6,7 +6,7 @@
 #ifndef GPURT_TASKPULL_H
 #define GPURT_TASKPULL_H
 
-#include <gpurt/impl/taskcore.h>
+#include <gpurt/impl/task/taskcore.h>
 
 enum {
     GPURT_PULL_CYCLES = 450000 /* that bodies of a batch take together, or so */

@@ -17,9 +17,9 @@
 #include <gpurt/hostword.h>
 #include <gpurt/status.h>
 
-#include <gpurt/impl/taskhand.h>
-#include <gpurt/impl/taskmap.h>
-#include <gpurt/impl/taskpocket.h>
+#include <gpurt/impl/task/taskhand.h>
+#include <gpurt/impl/task/taskmap.h>
+#include <gpurt/impl/task/taskpocket.h>
 
 /* generation << 32 | index + 1; 0: none. */
 typedef uint64_t gpurt_task_t;

@@ -7,8 +7,8 @@
 
 #include <gpurt/defer.h>
 
-#include <gpurt/impl/taskbatch.h>
-#include <gpurt/impl/taskgroup.h>
+#include <gpurt/impl/task/taskbatch.h>
+#include <gpurt/impl/task/taskgroup.h>
 
 /* One lane: a run was cut short. children: it has some, which a second run would make twice. Nor does a task run
  * again that has taken a task lock: it may hold it, and what that guards may be half done. Returns: whether its task

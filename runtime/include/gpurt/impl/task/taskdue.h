@@ -10,7 +10,7 @@
 #ifndef GPURT_TASKDUE_H
 #define GPURT_TASKDUE_H
 
-#include <gpurt/impl/taskwork.h>
+#include <gpurt/impl/task/taskwork.h>
 
 /* Between two looks, from the end of one on; in between, the answer is no. */
 enum {

@@ -10,7 +10,7 @@
 #ifndef GPURT_TASKSEEN_H
 #define GPURT_TASKSEEN_H
 
-#include <gpurt/impl/taskrun.h>
+#include <gpurt/impl/task/taskrun.h>
 
 enum {
     GPURT_QUEUED_NS_BITS = 45, /* of a time: nine hours, of which differences are taken */

@@ -6,7 +6,7 @@
 #ifndef GPURT_ALLOCCORE_H
 #define GPURT_ALLOCCORE_H
 
-#include <gpurt/impl/alloclarge.h>
+#include <gpurt/impl/alloc/alloclarge.h>
 #include <gpurt/impl/warptally.h>
 
 /* ---- allocate ------------------------------------------------------------------------ */

@@ -14,7 +14,7 @@
 
 #include <gpurt/service.h>
 
-#include <gpurt/impl/taskring.h>
+#include <gpurt/impl/task/taskring.h>
 
 enum {
     GPURT_TASK_BYTES = 64,

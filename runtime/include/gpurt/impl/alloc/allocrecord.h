@@ -6,8 +6,8 @@
 #ifndef GPURT_ALLOCRECORD_H
 #define GPURT_ALLOCRECORD_H
 
-#include <gpurt/impl/alloccore.h>
-#include <gpurt/impl/alloctell.h>
+#include <gpurt/impl/alloc/alloccore.h>
+#include <gpurt/impl/alloc/alloctell.h>
 
 enum {
     GPURT_WATCH_PROBES = 32

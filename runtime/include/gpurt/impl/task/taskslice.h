@@ -11,8 +11,8 @@
 
 #include <gpurt/log.h>
 
-#include <gpurt/impl/taskrow.h>
-#include <gpurt/impl/taskworker.h>
+#include <gpurt/impl/task/taskrow.h>
+#include <gpurt/impl/task/taskworker.h>
 
 enum {
     GPURT_SLICE_ANCHOR_NS =

@@ -15,10 +15,10 @@
 #include <gpurt/clock.h>
 #include <gpurt/hostword.h>
 
-#include <gpurt/impl/taskgroup.h>
-#include <gpurt/impl/tasklive.h>
-#include <gpurt/impl/taskseen.h>
-#include <gpurt/impl/tasktimed.h>
+#include <gpurt/impl/task/taskgroup.h>
+#include <gpurt/impl/task/tasklive.h>
+#include <gpurt/impl/task/taskseen.h>
+#include <gpurt/impl/task/tasktimed.h>
 
 /* The levels for which `some` holds in lane 0 to 7, a bit each. The whole warp. */
 GPURT_DEV uint32_t gpurt_levels_of(bool some)

@@ -7,8 +7,8 @@
 #ifndef GPURT_TASKCORE_H
 #define GPURT_TASKCORE_H
 
-#include <gpurt/impl/taskhall.h>
-#include <gpurt/impl/taskspare.h>
+#include <gpurt/impl/task/taskhall.h>
+#include <gpurt/impl/task/taskspare.h>
 
 /* ---- spawn ----------------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 
 #include <gpurt/hostword.h>
 
-#include <gpurt/impl/taskrun.h>
+#include <gpurt/impl/task/taskrun.h>
 
 /* Nothing lives and a drain is asked for: one lane tells the host. */
 GPURT_DEV void gpurt_live_tell(const gpurt_executor_map_t *m, uint64_t live)

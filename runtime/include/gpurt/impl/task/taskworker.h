@@ -9,7 +9,7 @@
 #include <gpurt/clock.h>
 #include <gpurt/service.h>
 
-#include <gpurt/impl/taskcore.h>
+#include <gpurt/impl/task/taskcore.h>
 
 /* Owner: each lane. Fields are the same in all lanes of the warp, but for the leader's. */
 typedef struct gpurt_worker {

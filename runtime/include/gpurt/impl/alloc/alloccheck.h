@@ -13,8 +13,8 @@
 #ifndef GPURT_ALLOCCHECK_H
 #    define GPURT_ALLOCCHECK_H
 
-#    include <gpurt/impl/alloccore.h>
-#    include <gpurt/impl/allocrecord.h>
+#    include <gpurt/impl/alloc/alloccore.h>
+#    include <gpurt/impl/alloc/allocrecord.h>
 #    include <gpurt/impl/warptally.h>
 
 enum {

@@ -9,8 +9,8 @@
 #ifndef GPURT_TASKBATCH_H
 #define GPURT_TASKBATCH_H
 
-#include <gpurt/impl/taskpull.h>
-#include <gpurt/impl/taskslice.h>
+#include <gpurt/impl/task/taskpull.h>
+#include <gpurt/impl/task/taskslice.h>
 
 enum {
     GPURT_WORKER_FLUSH = 64, /* bodies, after which a warp adds up what it did */

@@ -12,7 +12,7 @@
 #ifndef GPURT_TASKLANES_H
 #define GPURT_TASKLANES_H
 
-#include <gpurt/impl/taskwork.h>
+#include <gpurt/impl/task/taskwork.h>
 
 enum {
     GPURT_LANE_SPAWNS = 4 /* of a lane in one run */

@@ -22,7 +22,7 @@
 
 #include <gpurt/clock.h>
 
-#include <gpurt/impl/taskgroup.h>
+#include <gpurt/impl/task/taskgroup.h>
 
 #define GPURT_DUE_NEVER UINT64_MAX
 

@@ -7,7 +7,7 @@
 #ifndef GPURT_TASKSPARE_H
 #define GPURT_TASKSPARE_H
 
-#include <gpurt/impl/taskrun.h>
+#include <gpurt/impl/task/taskrun.h>
 
 /* The whole warp: the block keeps the numbers of the lanes that have one; all get those for which
  * there is no room. */

@@ -12,7 +12,7 @@
 #ifndef GPURT_TASKHAND_H
 #define GPURT_TASKHAND_H
 
-#include <gpurt/impl/taskring.h>
+#include <gpurt/impl/task/taskring.h>
 
 enum {
     GPURT_HANDS = 31 /* warps of a block, at most */
