@@ -51,10 +51,10 @@ typedef struct gpurt_hall_kind {
     uint64_t xlongest; /* cycles */
 } gpurt_hall_kind_t;
 
-/* Of a block. In shared memory; each word is written by any warp. */
+/* Of a block. In shared memory; each word is written by any warp. map: a copy, which acquiring does not push out
+ * of the L1; constant. */
 typedef struct gpurt_executor_hall {
-    gpurt_executor_map_t
-        map;           /* a copy that acquiring does not push out of the L1; constant */
+    gpurt_executor_map_t map;
     uint32_t xmeet;    /* 1: its warps come to gpurt_service_go */
     uint32_t xnews;    /* grows when idle warps should look */
     uint32_t xlooks;   /* an idle warp looks for all of them: its number + 1; 0: none */
