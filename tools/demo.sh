@@ -16,7 +16,7 @@ run() { # TITLE COMMAND...
 
 batches=100 how=(--exit)
 [[ -t 0 && -t 1 ]] || {
-    batches=34 how=(--batch)
+    batches=30 how=(--batch)
     exec 2>&1 # where the pictures go
 }
 rm -f "$log" "$tasks" "$1/tasks.pftrace"
@@ -32,7 +32,7 @@ run '2. The block that met it ended there, the service went on. What it was:' "$
 run '3. Everything else is in the same file.' "$bin/gpurt-log" stat "$log"
 
 run '4. Tasks: a tree of them on one kernel that stays, and which of them ran where and when.' \
-    "$bin/gpurt-record" -o "$tasks" -- "$bin/fib" 26
+    "$bin/gpurt-record" -o "$tasks" -- "$bin/fib" 21
 run '5. What that scheduler did.' "$bin/gpurt-top" --batch -n 1 -v scheduler --replay "$tasks"
 run '6. The same as a timeline: drop the file on https://ui.perfetto.dev.' \
     "$bin/gpurt-log" export --to perfetto -o "$1/tasks.pftrace" "$tasks"

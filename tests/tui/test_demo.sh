@@ -21,7 +21,7 @@ tools/demo.sh "$build" >"$dir/out" </dev/null
 # One a second and one at the end; how many that are depends on how busy the machine is.
 [ "$(grep -c '^gpurt-top .* pipeline\[' "$dir/out")" -ge 2 ] || has 2 '^gpurt-top .* pipeline\['
 has 1 'ended with status 0'
-has 1 '^pipeline: 33 batches good, 1 bad'
+has 1 '^pipeline: 29 batches good, 1 bad'
 has 1 '^panic 1 of 1 in '
 has 1 '^> .*GPURT_ASSERT(order->item < PIPELINE_ITEMS'
 has 1 '^panics  *1$'
