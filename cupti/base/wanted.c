@@ -26,8 +26,9 @@ const wanted_row_t wanted_rows[] = {
     {"launches", WANTED_LAUNCHES}, /* not in all: each launch pays for it */
     {"running", WANTED_RUNNING},   /* likewise */
     {"counted", WANTED_COUNTED},   /* likewise */
-    {"windows", WANTED_WINDOWS},   /* behind counted */
-    {"lines", WANTED_LINES},       /* the last: CUPTI takes no kind of record behind it */
+    {"host-waits", WANTED_HOST_WAITS},
+    {"windows", WANTED_WINDOWS}, /* behind counted */
+    {"lines", WANTED_LINES},     /* the last: CUPTI takes no kind of record behind it */
     {"try-lines", WANTED_TRY_LINES},
     {NULL, CUPTI_ACTIVITY_KIND_INVALID},
 };
@@ -40,7 +41,7 @@ static const struct {
     {"full", "kernels,copies,fills,overhead,graphs"}, /* as opposed to sampled */
     {"live", "default,running,try-lines"},
     {"sampled", "running,counted,try-lines"},
-    {"budget", "running,counted,windows"},
+    {"budget", "running,counted,host-waits,windows"},
     {"all", "kernels,copies,fills,waits,overhead,memory,ranges,calls,nodes"},
 };
 

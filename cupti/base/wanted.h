@@ -13,6 +13,7 @@
 #define WANTED_TRY_LINES     CUPTI_ACTIVITY_KIND_SOURCE_LOCATOR /* where counters are open */
 #define WANTED_RUNNING       CUPTI_ACTIVITY_KIND_PREEMPTION     /* launches that last */
 #define WANTED_COUNTED       CUPTI_ACTIVITY_KIND_FUNCTION       /* launches, by name */
+#define WANTED_HOST_WAITS    CUPTI_ACTIVITY_KIND_BRANCH         /* of the launch library */
 #define WANTED_WINDOWS       CUPTI_ACTIVITY_KIND_GLOBAL_ACCESS  /* records, for a while */
 #define WANTED_DEVICE_GRAPHS CUPTI_ACTIVITY_KIND_DEVICE_GRAPH_TRACE /* before CUDA starts */
 

@@ -10,6 +10,7 @@
 #include "environ.h"
 #include "graphs.h"
 #include "hosttime.h"
+#include "hostwaits.h"
 #include "injection.h"
 #include "intake.h"
 #include "launchwords.h"
@@ -335,8 +336,10 @@ void collector_stop(void)
     if (!read)
         unread_tell();
     launchwords_stop(); /* behind the last records, which tell of ends */
-    if (read)
-        outlet_close(); /* else it holds the outlet: the drainer sees our end */
+    if (read) {         /* else it holds the outlet: the drainer sees our end */
+        hostwaits_stop();
+        outlet_close();
+    }
 }
 
 void collector_forked(void)

@@ -5,6 +5,7 @@
 #include "callers.h"
 #include "counted.h"
 #include "hooked.h"
+#include "hostwaits.h"
 #include "inflight.h"
 #include "runninglook.h"
 #include "trouble.h"
@@ -31,15 +32,25 @@ static bool has_records(uint32_t wanted)
                      bits_of(CUPTI_ACTIVITY_KIND_GRAPH_TRACE));
 }
 
+#define HOW \
+    "start the program with gpurt-record or gpurt-top, or with LD_PRELOAD=" LAUNCHHOOK_LIB
+
 uint32_t launchwords_begin(uint32_t wanted)
 {
-    const uint32_t run = bits_of(WANTED_RUNNING), count = bits_of(WANTED_COUNTED);
+    const uint32_t run = bits_of(WANTED_RUNNING), count = bits_of(WANTED_COUNTED),
+                   wait = bits_of(WANTED_HOST_WAITS);
     const bool running = (wanted & run) && runninglook_start(),
                counted = (wanted & count) && counted_start(),
+               waits = wanted & wait &&
+                       !(wanted & bits_of(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION)),
                hooks = running && !has_records(wanted);
+
+    wanted &= ~wait;
     if (hooks)
         callers_begin(NULL);
-    if ((hooks || counted) && hooked_start(hooks, counted)) {
+    if (waits)
+        hostwaits_start();
+    if ((hooks || counted || waits) && hooked_start(hooks, counted)) {
         launchwords.running = running && !hooks;
         return wanted & ~count & ~(hooks ? run : 0);
     }
@@ -47,9 +58,10 @@ uint32_t launchwords_begin(uint32_t wanted)
     launchwords.counted = counted;
     if (counted || hooks)
         trouble_say(TROUBLE_NOTE,
-                    "CUPTI tells of each launch, which costs it 1.7 us: start the program "
-                    "with gpurt-record or gpurt-top, or with LD_PRELOAD=%s, for less",
-                    "libgpurt-launch.so");
+                    "CUPTI tells of each launch, which costs it 1.7 us: " HOW ", for less");
+    if (waits)
+        trouble_say(TROUBLE_PART, "waits of the host are not recorded: " HOW
+                                  "; or ask for waits, which CUPTI has");
     return wanted;
 }
 

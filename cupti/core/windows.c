@@ -8,6 +8,7 @@
 #include "environ.h"
 #include "hooked.h"
 #include "hosttime.h"
+#include "hostwaits.h"
 #include "outlet.h"
 #include "trouble.h"
 
@@ -84,6 +85,7 @@ static bool window_open(void)
         result = windows.api->cuptiActivityEnable(kinds[i]);
     call_begins(false);
     windows.on = result == CUPTI_SUCCESS;
+    hostwaits_turn(windows.on);
     if (!windows.on)
         trouble_say(TROUBLE_WHOLE, "no windows of records: CUPTI says %s",
                     cupti_api_text(windows.api, result));
@@ -100,6 +102,7 @@ static bool window_close(void)
         result = windows.api->cuptiActivityDisable(kinds[i]);
     call_begins(false);
     windows.on = result != CUPTI_SUCCESS;
+    hostwaits_turn(windows.on);
     if (windows.on)
         trouble_say(TROUBLE_PART,
                     "records stay on, whatever they cost: CUPTI does not turn them off: it "

@@ -37,6 +37,7 @@ typedef void (*function_t)(void);
     X(cuGraphLaunch_ptsz, "cuGraphLaunch", 10000, true)                             \
     X(cuStreamSynchronize, "cuStreamSynchronize", 2000, false)                      \
     X(cuStreamSynchronize_ptsz, "cuStreamSynchronize", 7000, true)                  \
+    X(cuEventSynchronize, "cuEventSynchronize", 2000, false)                        \
     X(cuCtxSynchronize, "cuCtxSynchronize", 2000, false)                            \
     X(cuCtxSynchronize_v2, "cuCtxSynchronize", 13000, false)                        \
     X(cuStreamDestroy, "cuStreamDestroy", 2000, false)                              \
@@ -226,43 +227,39 @@ KERNEL_EX(cuLaunchKernelEx_ptsz, true)
 GRAPH(cuGraphLaunch, false)
 GRAPH(cuGraphLaunch_ptsz, true)
 
-static uint32_t wait_begin(void)
+static void wait_begin(launchhook_wait_t *wait)
 {
     const launchhook_client_t *c = told();
 
-    return c ? c->waits() : 0;
+    if (c)
+        c->waits(wait);
 }
 
-static CUresult wait_end(CUresult result, CUstream stream, bool per_thread, bool whole,
-                         uint32_t before)
+static CUresult wait_end(CUresult result, const launchhook_wait_t *wait)
 {
     const launchhook_client_t *c = told();
 
     if (c && result == CUDA_SUCCESS)
-        c->waited(stream, per_thread, whole, before);
+        c->waited(wait);
     return result;
 }
 
-#define WAIT(name_, own_)                                                    \
-    HOOK(name_, (CUstream stream))                                           \
-    {                                                                        \
-        const uint32_t before = wait_begin();                                \
-                                                                             \
-        return wait_end(ONWARD(name_)(stream), stream, own_, false, before); \
+#define WAIT(name_, params_, what_, stream_, context_, own_, ...) \
+    HOOK(name_, params_)                                          \
+    {                                                             \
+        launchhook_wait_t wait = {.what = LAUNCHHOOK_##what_,     \
+                                  .stream = (stream_),            \
+                                  .context = (context_),          \
+                                  .per_thread = (own_)};          \
+                                                                  \
+        wait_begin(&wait);                                        \
+        return wait_end(ONWARD(name_)(__VA_ARGS__), &wait);       \
     }
-WAIT(cuStreamSynchronize, false)
-WAIT(cuStreamSynchronize_ptsz, true)
-HOOK(cuCtxSynchronize, (void))
-{
-    const uint32_t before = wait_begin();
-
-    return wait_end(ONWARD(cuCtxSynchronize)(), NULL, false, true, before);
-}
-/* Of a context that is named, maybe not the current one: nothing follows for others. */
-HOOK(cuCtxSynchronize_v2, (CUcontext context))
-{
-    return ONWARD(cuCtxSynchronize_v2)(context);
-}
+WAIT(cuStreamSynchronize, (CUstream stream), STREAM, stream, NULL, false, stream)
+WAIT(cuStreamSynchronize_ptsz, (CUstream stream), STREAM, stream, NULL, true, stream)
+WAIT(cuEventSynchronize, (CUevent event), EVENT, NULL, NULL, false, event)
+WAIT(cuCtxSynchronize, (void), CONTEXT, NULL, NULL, false)
+WAIT(cuCtxSynchronize_v2, (CUcontext context), CONTEXT, NULL, context, false, context)
 
 /* ---- what ends ----------------------------------------------------------------------- */
 

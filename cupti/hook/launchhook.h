@@ -24,6 +24,23 @@ typedef struct launchcall {
     bool per_thread;   /* stream 0 is the thread's own */
 } launchcall_t;
 
+/* What the host waits for. */
+typedef enum launchhook_what {
+    LAUNCHHOOK_STREAM,
+    LAUNCHHOOK_CONTEXT,
+    LAUNCHHOOK_EVENT
+} launchhook_what_t;
+
+/* Owner: the thread that waits. */
+typedef struct launchhook_wait {
+    launchhook_what_t what;
+    CUstream stream;
+    CUcontext context; /* NULL: the current one */
+    bool per_thread;
+    uint32_t before; /* the client's, as is the next */
+    uint64_t since_ns;
+} launchhook_wait_t;
+
 /* What is told. Context of all: the program's thread, inside of its call; none may call what is
  * hooked. */
 typedef struct launchhook_client {
@@ -31,10 +48,9 @@ typedef struct launchhook_client {
      * has answered, 0: nothing. */
     uint32_t (*launches)(const launchcall_t *call, CUfunction function);
     void (*launched)(uint32_t launch, CUfunction function, CUresult result);
-    /* Before the host waits. Returns: what `waited` is to get. */
-    uint32_t (*waits)(void);
-    /* The host has waited for a stream; whole: for the current context. */
-    void (*waited)(CUstream stream, bool per_thread, bool whole, uint32_t before);
+    /* Before the host waits, and when it has waited. */
+    void (*waits)(launchhook_wait_t *wait);
+    void (*waited)(const launchhook_wait_t *wait);
     /* Before one ends. context NULL: some contexts. */
     void (*stream_ends)(CUstream stream);
     void (*context_ends)(CUcontext context);

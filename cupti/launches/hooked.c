@@ -5,8 +5,8 @@
 
 #include "counted.h"
 #include "hosttime.h"
+#include "hostwaits.h"
 #include "inflight.h"
-#include "launchhook.h"
 #include "streamends.h"
 #include "trouble.h"
 
@@ -236,6 +236,8 @@ static uint32_t launches(const launchcall_t *call, CUfunction function)
     launchname_t *name = NULL;
     uint32_t launch;
 
+    if (!hooked.counted && !hooked.running)
+        return 0;
     /* relaxed: any one in so many */
     if (gpurt_load_relaxed_dev_u32(&hooked.xnumber) % TIMED == 0)
         return launch_time(call, function);
@@ -262,10 +264,26 @@ static void launched(uint32_t launch, CUfunction function, CUresult result)
         spent_add(&hooked.xwatching_ns, gpurt_steady_ns() - begin);
 }
 
-static void waited(CUstream stream, bool per_thread, bool whole, uint32_t before)
+static void waits(launchhook_wait_t *wait)
 {
-    if (is_watched() && !has_left())
-        inflight_waited(context_now(), stream, per_thread, whole, before);
+    wait->before = inflight_now();
+    wait->since_ns = hostwaits_now();
+}
+
+static void waited(const launchhook_wait_t *wait)
+{
+    CUcontext context;
+
+    if (has_left() || (!wait->since_ns && !is_watched()))
+        return;
+    context = context_now();
+    if (wait->context && wait->context != context)
+        return; /* of what is current nothing has ended */
+    if (wait->since_ns)
+        hostwaits_ended(wait->what, device_of(context), wait->since_ns);
+    if (is_watched() && wait->what != LAUNCHHOOK_EVENT)
+        inflight_waited(context, wait->stream, wait->per_thread,
+                        wait->what == LAUNCHHOOK_CONTEXT, wait->before);
 }
 
 void hooked_watch(bool watches)
@@ -307,7 +325,7 @@ static void code_goes(void)
 
 static const launchhook_client_t client = {.launches = launches,
                                            .launched = launched,
-                                           .waits = inflight_now,
+                                           .waits = waits,
                                            .waited = waited,
                                            .stream_ends = stream_ends,
                                            .context_ends = context_ends,

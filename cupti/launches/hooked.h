@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hooked.h - launches as libgpurt-launch.so tells of them (launchhook.h), without CUPTI: what runs, and
- * how often what was launched. There is no record that tells of an end: streams are asked
+ * how often what was launched; and waits of the host (hostwaits.h). There is no record that tells of an end: streams are asked
  * (streamends.h), and waits of the host are seen. */
 #ifndef GPURT_CUPTI_HOOKED_H
 #define GPURT_CUPTI_HOOKED_H

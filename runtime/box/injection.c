@@ -53,10 +53,11 @@ bool gpurt_injection_find(char *path, size_t room)
     return is_there(path, room, GPURT_INJECTION_FOLDER, "");
 }
 
-/* Of words that need each launch as it is made. */
+/* Of words that need launches or waits as they are made. */
 static bool wants_launches(const char *words)
 {
-    static const char *const those[] = {"sampled", "budget", "counted", "running"};
+    static const char *const those[] = {"sampled", "budget", "counted", "running",
+                                        "host-waits"};
 
     for (; words && *words; words += strcspn(words, ","), words += *words == ',')
         for (size_t i = 0; i < sizeof those / sizeof those[0]; i++)

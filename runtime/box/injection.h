@@ -21,7 +21,7 @@
     "off, default, live, all, later, kernels, copies, fills, waits, overhead, memory, " \
     "ranges, "                                                                          \
     "calls, graphs, device-graphs, nodes, managed, samples, launches, running, "        \
-    "counted, full, lines, sampled, try-lines, windows, budget"
+    "counted, host-waits, full, lines, sampled, try-lines, windows, budget"
 
 /* Returns: the first of `words` that is none of them, *bytes long; NULL: each is one. */
 const char *gpurt_injection_unknown(const char *words, size_t *bytes);

@@ -273,6 +273,7 @@ static void words_case(const bench_t *b)
     static const char *const words[] = {"kernels",
                                         "kernels,copies,fills,graphs",
                                         "kernels,copies,fills,graphs,waits",
+                                        "default,host-waits",
                                         "default",
                                         "lines",
                                         "running",

@@ -149,6 +149,27 @@ static void *waits(void *stream)
     return NULL;
 }
 
+/* Of each kind, long and short ones; the first before there is any log. */
+static void host_waits(long ms)
+{
+    CUcontext current, other = (CUcontext)(void *)&streams[6];
+    pthread_t thread;
+
+    CHECK(cuEventSynchronize((CUevent)(uintptr_t)7) == CUDA_SUCCESS);
+    linked("has_a_log", 1);
+    rest(ms);
+    streams[6].busy = streams[6].holds = 1;
+    CHECK(pthread_create(&thread, NULL, waits, stream_of(6)) == 0);
+    rest(30);
+    fake_launcher_set(&streams[6].holds, 0);
+    CHECK(pthread_join(thread, NULL) == 0);
+    CHECK(cuEventSynchronize((CUevent)(uintptr_t)11) == CUDA_SUCCESS);
+    CHECK(cuCtxGetCurrent(&current) == CUDA_SUCCESS);
+    CHECK(cuCtxSynchronize_v2(current) == CUDA_SUCCESS);
+    CHECK(cuCtxSynchronize_v2(other) == CUDA_SUCCESS); /* it says nothing of this one */
+    CHECK(cuStreamSynchronize(stream_of(1)) == CUDA_SUCCESS);
+}
+
 /* Each is as a program may do it, and none of it has ended. */
 static void beside(long ms)
 {
@@ -287,7 +308,7 @@ static const struct {
     {.mode = "beside", .run_ms = beside}, {.mode = "streams", .run_ms = many_streams},
     {.mode = "modules", .run = modules},  {.mode = "functions", .run = functions},
     {.mode = "busy", .run = busy},        {.mode = "flood", .run_ms = flood},
-    {.mode = "forks", .run = forks},
+    {.mode = "forks", .run = forks},      {.mode = "waits", .run_ms = host_waits},
 };
 
 int main(int argc, char **argv)

@@ -60,7 +60,7 @@ run 0 kernels "$many"
 # Each other kind, as its words. Waits are for who asks, because each call of CUDA pays for them.
 run 0 mixed
 [ "$(lines ' wait ')" = 0 ] || fail "waits were not asked for"
-"$bin/gpurt-log" stat run.gplog | grep >/dev/null '^GPU 0 .* copies [0-9.]*%, launch latency [0-9.]*%, idle [0-9.]*%; completion latency among these: add waits to --cupti$' ||
+"$bin/gpurt-log" stat run.gplog | grep >/dev/null '^GPU 0 .* copies [0-9.]*%, launch latency [0-9.]*%, idle [0-9.]*%; completion latency among these: add host-waits to --cupti$' ||
     fail "stat without waits: $("$bin/gpurt-log" stat run.gplog)"
 GPURT_CUPTI=default,waits run 0 mixed
 counted mixed 4
@@ -384,7 +384,7 @@ log_has "collector: no records of kernels: another profiler holds CUPTI: CUPTI f
 for words in kernel ALL off,kernel; do
     GPURT_CUPTI=$words run 0 without
     log_has "WARN .*no records of kernels: GPURT_CUPTI: 'kernel' is not known\|'ALL' is not known" "$words"
-    log_has 'WARN .*GPURT_CUPTI takes off, default, live, all, later, kernels, copies, fills, waits, overhead, memory, ranges, calls, graphs, device-graphs, nodes, managed, samples, launches, running, counted, full, lines, sampled, try-lines, windows, budget$' "$words"
+    log_has 'WARN .*GPURT_CUPTI takes off, default, live, all, later, kernels, copies, fills, waits, overhead, memory, ranges, calls, graphs, device-graphs, nodes, managed, samples, launches, running, counted, host-waits, full, lines, sampled, try-lines, windows, budget$' "$words"
     log_has 'collector: no records of kernels: GPURT_CUPTI: ' "$words"
 done
 # The recorder knows the words, too: of an option's it begins nothing, the environment's may be for others.

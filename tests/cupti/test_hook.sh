@@ -72,6 +72,18 @@ lacks WARN text
 run counted functions
 launched of_many_7 80
 
+# Waits have records without CUPTI, from the first on, which comes before there is a log; and only if they are asked for.
+GPURT_CUPTI_LIBRARY=/nowhere run host-waits waits 10
+has ' wait for an event: [0-9]\{7,\} ns, .* of device 1$' text
+[ "$(grep -c ' wait for an event: ' text)" = 2 ] || fail "waits for events: $(cat text)"
+has ' wait for a stream: [0-9]\{8,\} ns, .* of device 1$' text
+[ "$(grep -c ' wait for the context: [0-9]\{8,\} ns' text)" = 1 ] || fail "waits for contexts: $(cat text)"
+lacks ' counted ' text
+GPURT_CUPTI_LIBRARY=/nowhere run counted waits 10
+lacks ' wait for ' text
+run budget waits 10
+has ' wait for a stream: ' text
+
 # Watching a flood of launches would break a budget: it stops for as long, and says so.
 run budget flood 900
 has 'WARN .*what runs is not watched for now: to watch launches costs the program more than the budget' text
@@ -98,6 +110,10 @@ rm run.gplog
 launched ended_by_wait 1
 launched failed 0
 has 'WARN .*CUPTI tells of each launch, which costs it 1.7 us: .*LD_PRELOAD=libgpurt-launch.so' text
+rm run.gplog
+"$bin/gpurt-record" -q --cupti kernels,host-waits -o run.gplog -- env -u LD_PRELOAD "$tests/cupti_app" running-ends 10
+"$bin/gpurt-log" cat run.gplog >text
+has 'WARN .*waits of the host are not recorded: .*LD_PRELOAD=libgpurt-launch.so; or ask for waits, which CUPTI has' text
 
 # gpurt-top watches so unless it is told else, and does not start a program with words that are none.
 rm -f run.gplog

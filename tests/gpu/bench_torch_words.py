@@ -21,6 +21,7 @@ ROUNDS = int(os.environ.get("BENCH_TORCH_ROUNDS", 3))
 NAMES = os.environ.get("BENCH_TORCH_LOOPS", "infer_short train_short").split()
 CHOICES = {  # what a row calls it: gpurt-record's options
     "default": ["--cupti", "default"],
+    "default and host-waits": ["--cupti", "default,host-waits"],
     "default and waits": ["--cupti", "default,waits"],
     "sampled": ["--cupti", "sampled"],
     "budget 4": ["--budget", "4"],

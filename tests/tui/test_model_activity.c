@@ -277,7 +277,8 @@ static void check_screen(void)
     view->activity.waits.count = 0;
     CHECK(canvas_resize(&c, 36, 220));
     picture_draw(&p, &c);
-    CHECK(on_canvas(&c, "idle 5%, completion latency among these: add waits to --cupti"));
+    CHECK(on_canvas(&c,
+                    "idle 5%, completion latency among these: add host-waits to --cupti"));
     CHECK(canvas_resize(&c, 36, 50)); /* no room beside what is worth more */
     picture_draw(&p, &c);
     CHECK(!on_canvas(&c, "GPU of test"));

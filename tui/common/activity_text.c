@@ -252,7 +252,7 @@ static void plain_busy(FILE *out, const char *name, const gpurt_model_busy_t *b,
         fprintf(out, "completion latency %.1f%%, ", times_percent(b->waiting, b->ns));
     fprintf(out, "launch latency %.1f%%, idle %.1f%%%s\n",
             times_percent(b->launching, b->ns), times_percent(b->idle, b->ns),
-            waits ? "" : "; completion latency among these: add waits to --cupti");
+            waits ? "" : "; completion latency among these: add host-waits to --cupti");
 }
 
 static void plain_gpus(FILE *out, const gpurt_model_activity_t *a)

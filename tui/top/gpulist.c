@@ -87,7 +87,7 @@ static int busy_draw(canvas_t *c, rect_t area, int row, int at, const gpurt_mode
                            percent(b->launching, b->ns));
     return canvas_printf(
         c, area, row, at, STYLE_DIM, "idle %d%%%s", percent(b->idle, b->ns),
-        waits ? "" : ", completion latency among these: add waits to --cupti");
+        waits ? "" : ", completion latency among these: add host-waits to --cupti");
 }
 
 /* At the right edge, where nothing else is. */
