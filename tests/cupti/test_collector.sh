@@ -543,6 +543,10 @@ log_has 'kernel inside: 1000 ns' 'two boxes'
 [ "$(boxes)" = 2 ] || fail "two boxes: $(boxes) were made"
 
 # A file of its own: children that end close nothing of their parent's, and wait for nobody.
-rm -f run.gplog
-PATH=$bin:$PATH GPURT_LOG=$dir/run.gplog CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so timeout 30 "$app" fork
+# Where its drainer does not start within three seconds, the machine is busy: the program says what that cost.
+for _ in 1 2 3; do
+    rm -f run.gplog
+    PATH=$bin:$PATH GPURT_LOG=$dir/run.gplog CUDA_INJECTION64_PATH=$bin/../lib/libgpurt-inject.so timeout 30 "$app" fork 2>err
+    grep -q 'are not in the log: the program ended before they were read' err || break
+done
 counted GPURT_LOG 2000
