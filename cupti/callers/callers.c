@@ -3,6 +3,7 @@
 
 #include "callers.h"
 
+#include "launchhook.h"
 #include "nativecalls.h"
 #include "pystack.h"
 #include "trouble.h"
@@ -190,15 +191,15 @@ static bool python_is_ready(void)
 
 /* A stack is paid for by time: each pause pays for one, and at most so many are saved up for a burst.
  * Whoever has nothing saved waits for its number. */
-bool callers_turn(callers_pace_t pace, uint64_t now_ns)
+LAUNCHHOOK_PATH bool callers_turn(callers_pace_t pace, uint64_t now_ns)
 {
     static const struct {
         uint64_t pause_ns;
-        uint32_t every;
-    } paces[CALLERS_PACES] = {{20000000, 256}, {1000000, 16}};
+        uint32_t every; /* 0: none beside */
+    } paces[CALLERS_PACES] = {{20000000, 0}, {1000000, 16}};
     static __thread struct {
         uint64_t paid_ns;
-        uint32_t left;
+        uint32_t passed;
     } turns[CALLERS_PACES] __attribute__((tls_model("initial-exec")));
     const uint64_t pause = paces[pace].pause_ns, most = CALLERS_SAVED * pause;
     uint64_t *paid = &turns[pace].paid_ns;
@@ -207,11 +208,9 @@ bool callers_turn(callers_pace_t pace, uint64_t now_ns)
         *paid = now_ns - most;
     if (now_ns - *paid >= pause)
         *paid += pause;
-    else if (turns[pace].left > 0) {
-        turns[pace].left--;
+    else if (!paces[pace].every || ++turns[pace].passed < paces[pace].every)
         return false;
-    }
-    turns[pace].left = paces[pace].every - 1;
+    turns[pace].passed = 0;
     return true;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* callers.h - who launched: the calls of host code and, where the thread runs Python, its frames, of
- * one launch in so many of a thread, and of so many each second, the first ones of a burst
- * (callers_pace_t). So a thread that launches all the time pays little for each launch, and one
- * that launches seldom, whose kernels are the long ones, has all of them.
+ * so many launches of a thread each second, the first ones of a burst (callers_pace_t). So a thread
+ * that launches all the time pays little for each launch, and one that launches seldom, whose
+ * kernels are the long ones, has all of them. A stack takes as long as several launches.
  *
  * Stacks are numbered; each has one text, which stays. Nothing is allocated: the room is fixed. */
 #ifndef GPURT_CUPTI_CALLERS_H
@@ -12,7 +12,7 @@
 
 /* Who takes stacks: each has its own pace. */
 typedef enum callers_pace {
-    CALLERS_SELDOM, /* 50 a second, and one in 256: what runs */
+    CALLERS_SELDOM, /* 50 a second: what runs */
     CALLERS_OFTEN,  /* 1,000 a second, and one in 16: launches that are all recorded */
     CALLERS_PACES
 } callers_pace_t;

@@ -156,7 +156,7 @@ static uint32_t launch_tell(const launchcall_t *call, CUfunction function)
 {
     const launchhook_client_t *c = told();
 
-    return c ? c->launches(call, function) : 0;
+    return c && c->launches ? c->launches(call, function) : 0;
 }
 
 static CUresult launch_end(uint32_t launch, CUfunction function, CUresult result)

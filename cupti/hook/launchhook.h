@@ -17,6 +17,9 @@
 #define LAUNCHHOOK_LIB     "libgpurt-launch.so"
 #define LAUNCHHOOK_CONNECT "gpurt_launchhook_connect"
 
+/* Each launch runs through such a function: the linker puts them into one page instead of many. */
+#define LAUNCHHOOK_PATH __attribute__((hot))
+
 typedef struct launchcall {
     uint32_t grid[3], block[3], shared_bytes;
     CUstream stream;
@@ -44,7 +47,7 @@ typedef struct launchhook_wait {
 /* What is told. Context of all: the program's thread, inside of its call; none may call what is
  * hooked. */
 typedef struct launchhook_client {
-    /* Before a launch; function NULL: of a graph. Returns: what `launched` is to get as the driver
+    /* Both or none. Before a launch; function NULL: of a graph. Returns: what `launched` is to get as the driver
      * has answered, 0: nothing. */
     uint32_t (*launches)(const launchcall_t *call, CUfunction function);
     void (*launched)(uint32_t launch, CUfunction function, CUresult result);

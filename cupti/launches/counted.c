@@ -5,6 +5,7 @@
 
 #include "duty.h"
 #include "hosttime.h"
+#include "launchhook.h"
 #include "outlet.h"
 
 #include <gpurt/atomic.h>
@@ -27,7 +28,7 @@ static uint64_t count_of(launchname_t *name)
     return gpurt_load_relaxed_dev_u64(&name->xcount); /* relaxed: a count */
 }
 
-void counted_add(launchname_t *name, int64_t launches)
+LAUNCHHOOK_PATH void counted_add(launchname_t *name, int64_t launches)
 {
     gpurt_add_relaxed_dev_u64(&name->xcount, (uint64_t)launches); /* relaxed: a count */
 }

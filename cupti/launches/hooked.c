@@ -115,7 +115,7 @@ static void seen_put(uint64_t hash, CUfunction function, launchname_t *name, uin
                                 place_word(hash, at));
 }
 
-static launchname_t *name_of(CUfunction function)
+LAUNCHHOOK_PATH static launchname_t *name_of(CUfunction function)
 {
     const uint64_t hash = hash_of(function), *set = set_of(hash);
     /* relaxed: a function that is launched is not unloaded meanwhile */
@@ -174,8 +174,8 @@ static bool is_watched(void)
 }
 
 /* Returns: the launch's number; 0: it does not count. */
-static uint32_t launch_count(const launchcall_t *call, CUfunction function,
-                             launchname_t **name)
+LAUNCHHOOK_PATH static uint32_t launch_count(const launchcall_t *call, CUfunction function,
+                                             launchname_t **name)
 {
     if (has_left() || streamends_is_captured(call->stream, call->per_thread))
         return 0;
@@ -186,8 +186,8 @@ static uint32_t launch_count(const launchcall_t *call, CUfunction function,
 }
 
 /* Returns: whether it is watched. */
-static bool launch_watch(const launchcall_t *call, const launchname_t *name,
-                         uint32_t number)
+LAUNCHHOOK_PATH static bool launch_watch(const launchcall_t *call, const launchname_t *name,
+                                         uint32_t number)
 {
     inflight_launch_t launch = {.call = call, .device_of = device_of, .number = number};
 
@@ -231,13 +231,11 @@ static uint32_t launch_time(const launchcall_t *call, CUfunction function)
     return launch;
 }
 
-static uint32_t launches(const launchcall_t *call, CUfunction function)
+LAUNCHHOOK_PATH static uint32_t launches(const launchcall_t *call, CUfunction function)
 {
     launchname_t *name = NULL;
     uint32_t launch;
 
-    if (!hooked.counted && !hooked.running)
-        return 0;
     /* relaxed: any one in so many */
     if (gpurt_load_relaxed_dev_u32(&hooked.xnumber) % TIMED == 0)
         return launch_time(call, function);
@@ -247,7 +245,7 @@ static uint32_t launches(const launchcall_t *call, CUfunction function)
     return launch;
 }
 
-static void launched(uint32_t launch, CUfunction function, CUresult result)
+LAUNCHHOOK_PATH static void launched(uint32_t launch, CUfunction function, CUresult result)
 {
     const bool failed = result != CUDA_SUCCESS;
     const uint64_t begin = launch % TIMED == 0 ? gpurt_steady_ns() : 0;
@@ -323,14 +321,13 @@ static void code_goes(void)
     gpurt_add_relaxed_dev_u32(&hooked.xera, 1); /* relaxed: as in name_of */
 }
 
-static const launchhook_client_t client = {.launches = launches,
-                                           .launched = launched,
-                                           .waits = waits,
-                                           .waited = waited,
-                                           .stream_ends = stream_ends,
-                                           .context_ends = context_ends,
-                                           .captures = captures,
-                                           .code_goes = code_goes};
+/* Launches are told only where something is made of them (start). */
+static launchhook_client_t client = {.waits = waits,
+                                     .waited = waited,
+                                     .stream_ends = stream_ends,
+                                     .context_ends = context_ends,
+                                     .captures = captures,
+                                     .code_goes = code_goes};
 
 /* ---- start and stop ------------------------------------------------------------------ */
 
@@ -360,6 +357,10 @@ bool hooked_start(bool running, bool counted)
     hooked.running = running;
     hooked.counted = counted;
     hooked.on = true;
+    if (running || counted) {
+        client.launches = launches;
+        client.launched = launched;
+    }
     connect(&client);
     return true;
 }

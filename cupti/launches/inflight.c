@@ -15,6 +15,7 @@
 enum {
     SHARDS = 64, /* powers of two */
     SLOTS = 256, /* of a shard */
+    ROW = 16,    /* launches with numbers in sequence that lie side by side */
     PROBES = 8,
     SHARD_NAMES = 16,
     MARKS = 512,
@@ -31,20 +32,22 @@ typedef struct seen_name {
     const launchname_t *name;
 } seen_name_t;
 
+/* A launch touches the first line, one of `of` and a word of `streams`. */
 typedef struct shard {
     pthread_mutex_t lock;
+    uint32_t device; /* of the context: the last one */
+    CUcontext context;
     inflight_row_t of[SLOTS];
     uint64_t
         streams[SLOTS]; /* of the launch that is or was there: a short walk for a look */
     seen_name_t names[SHARD_NAMES];
-    CUcontext context; /* the last one, and its device */
-    uint32_t device;
 } shard_t;
 
-/* How many were launched into a stream. */
+/* How many were launched into a stream. It stays at its place. */
 typedef struct stream_count {
-    inflight_key_t key;
-    uint32_t count; /* 0: free */
+    inflight_key_t key; /* written once, under the lock */
+    bool used;          /* likewise */
+    uint32_t xcount;    /* written by: any thread (adds) */
 } stream_count_t;
 
 /* All launches of a key up to this place in the order have ended. Two keys share a place of the
@@ -111,54 +114,69 @@ static uint32_t key_hash(const inflight_key_t *key)
     return (uint32_t)(h >> 32);
 }
 
-/* The launch's number in its stream, from 1 on; 0: there are too many streams. Under the lock. */
-static uint32_t index_add(const inflight_key_t *key, uint32_t more)
+/* NULL: there are too many streams. Under the lock. */
+static stream_count_t *count_find(const inflight_key_t *key)
 {
     const uint32_t at = key_hash(key);
 
     for (uint32_t i = 0; i < PROBES; i++) {
         stream_count_t *c = &inflight.counts[(at + i) % COUNTED_STREAMS];
 
-        if (c->count == 0)
+        if (!c->used) {
             c->key = *key;
+            c->used = true;
+        }
         if (inflight_same(&c->key, key))
-            return c->count += more;
+            return c;
     }
-    return 0;
+    return NULL;
 }
 
-/* Of one more launch. */
-static uint32_t index_take(const inflight_key_t *key)
+static stream_count_t *count_of(const inflight_key_t *key)
 {
-    uint32_t index;
+    stream_count_t *c;
 
     pthread_mutex_lock(&inflight.counts_lock);
-    index = index_add(key, 1);
+    c = count_find(key);
     pthread_mutex_unlock(&inflight.counts_lock);
-    return index;
+    return c;
+}
+
+/* The launch's number in its stream, from 1 on; 0: not known. A thread mostly launches into the
+ * stream that it launched into before. */
+static uint32_t index_take(const inflight_key_t *key)
+{
+    static __thread stream_count_t *last __attribute__((tls_model("initial-exec")));
+
+    if (!last || !inflight_same(&last->key, key))
+        last = count_of(key);
+    return last ? gpurt_add_relaxed_dev_u32(&last->xcount, 1) + 1
+                : 0; /* relaxed: a count */
 }
 
 /* Of the newest one. */
 static uint32_t index_of(const inflight_key_t *key)
 {
-    uint32_t index;
+    stream_count_t *c = count_of(key);
 
-    pthread_mutex_lock(&inflight.counts_lock);
-    index = index_add(key, 0);
-    pthread_mutex_unlock(&inflight.counts_lock);
-    return index;
+    return c ? gpurt_load_relaxed_dev_u32(&c->xcount) : 0; /* relaxed: a count */
 }
 
 static shard_t *shard_of(uint32_t number)
 {
-    return &inflight.shards[number % SHARDS];
+    return &inflight.shards[number / ROW % SHARDS];
+}
+
+static inflight_row_t *place_of(shard_t *s, uint32_t number, uint32_t probe)
+{
+    return &s->of[(number / (ROW * SHARDS) * ROW + number % ROW + probe) % SLOTS];
 }
 
 /* The slot of a launch. NULL: it has none. Under the lock. */
 static inflight_row_t *slot_of(shard_t *s, uint32_t number)
 {
     for (uint32_t i = 0; i < PROBES; i++) {
-        inflight_row_t *l = &s->of[(number / SHARDS + i) % SLOTS];
+        inflight_row_t *l = place_of(s, number, i);
 
         if (l->number == number)
             return l;
@@ -179,7 +197,7 @@ static inflight_row_t *slot_take(shard_t *s, uint32_t number, const inflight_key
                                  uint32_t index)
 {
     for (uint32_t i = 0; i < PROBES; i++) {
-        inflight_row_t *l = &s->of[(number / SHARDS + i) % SLOTS];
+        inflight_row_t *l = place_of(s, number, i);
 
         if (!l->number || is_outrun(l, key, index))
             return l;
@@ -196,8 +214,9 @@ static uint32_t device_of(shard_t *s, const inflight_launch_t *launch)
     return s->device;
 }
 
-static void launch_fill(shard_t *s, inflight_row_t *to, const inflight_launch_t *launch,
-                        uint64_t now_ns, uint32_t callers)
+LAUNCHHOOK_PATH static void launch_fill(shard_t *s, inflight_row_t *to,
+                                        const inflight_launch_t *launch, uint64_t now_ns,
+                                        uint32_t callers)
 {
     const launchcall_t *call = launch->call;
 
@@ -215,7 +234,7 @@ static void launch_fill(shard_t *s, inflight_row_t *to, const inflight_launch_t 
         to->name = name_of(s, launch->symbol ? launch->symbol : "?");
 }
 
-void inflight_begins(const inflight_launch_t *launch)
+LAUNCHHOOK_PATH void inflight_begins(const inflight_launch_t *launch)
 {
     const launchcall_t *call = launch->call;
     const inflight_key_t key = key_of(launch->context, call->stream, call->per_thread);
@@ -273,7 +292,19 @@ static uint32_t order_take(void)
     return order ? order : order_take();
 }
 
-void inflight_made(uint32_t number)
+/* What the next launch will write comes into the cache while the program prepares it. */
+static void next_fetch(uint32_t number)
+{
+    shard_t *s = shard_of(number);
+    inflight_row_t *next = place_of(s, number, 0);
+
+    __builtin_prefetch(&s->lock, 1);
+    __builtin_prefetch(next, 1);
+    __builtin_prefetch((const char *)next + sizeof *next / 2, 1);
+    __builtin_prefetch(&s->streams[next - s->of], 1);
+}
+
+LAUNCHHOOK_PATH void inflight_made(uint32_t number)
 {
     const uint32_t order = order_take();
     shard_t *s = shard_of(number);
@@ -284,6 +315,7 @@ void inflight_made(uint32_t number)
     if (slot)
         slot->order = order;
     pthread_mutex_unlock(&s->lock);
+    next_fetch(number + 1);
 }
 
 /* ---- ends that follow from others ---------------------------------------------------- */

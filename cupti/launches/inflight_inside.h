@@ -10,9 +10,10 @@ enum {
     INFLIGHT_OLD = 4096 /* of them that are looked at */
 };
 
+/* Two lines of the cache. */
 typedef struct inflight_row {
-    uint32_t number; /* 0: free */
-    uint32_t order;  /* from 1 on, as they came back; 0: it is being made */
+    uint32_t number GPURT_ALIGN(128); /* 0: free */
+    uint32_t order; /* from 1 on, as they came back; 0: it is being made */
     uint32_t thread, device, graph;
     uint32_t index;   /* of its stream, 0: not counted */
     uint32_t callers; /* number of its stack, 0: not known */

@@ -74,7 +74,7 @@ static bool captures_are_open(void)
     return (int32_t)gpurt_load_relaxed_dev_u32(&streamends.xcaptures) > 0;
 }
 
-bool streamends_is_captured(CUstream stream, bool per_thread)
+LAUNCHHOOK_PATH bool streamends_is_captured(CUstream stream, bool per_thread)
 {
     CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
     CUresult (*ask)(CUstream, CUstreamCaptureStatus *) =
@@ -85,7 +85,7 @@ bool streamends_is_captured(CUstream stream, bool per_thread)
     return ask(stream, &status) == CUDA_SUCCESS && status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-bool streamends_answers(CUstream stream, bool per_thread)
+LAUNCHHOOK_PATH bool streamends_answers(CUstream stream, bool per_thread)
 {
     const bool own = stream == CU_STREAM_PER_THREAD || (!stream && per_thread);
 
