@@ -4,7 +4,9 @@
 enum {
     COUNT_NS = 80,   /* of a launch in a loop, while none was timed: docs/SAMPLED.md */
     HOOK_NS = 100,   /* what timing a launch does not see: the way to it, and cold caches */
-    STAYS_NS = 120,  /* what a launch costs more for good, once records were on */
+    STAYS_NS = 120,  /* what a launch costs more for good, once records were on: at least */
+    STAYS_FROM = 80, /* where caches are cold: so much, */
+    STAYS_TIMES = 4, /* and so many times what counting it took */
     CUPTI_NS = 1700, /* of one that CUPTI tells of: docs/SAMPLED.md */
     RECORD_NS = 1320, /* `kernels`: docs/SAMPLED.md */
     WHOLE = 1000000,
@@ -23,13 +25,23 @@ static double rate_of(const windows_slice_t *s)
     return s->ns ? (double)s->launches / (double)s->ns : 0;
 }
 
+static double timed_ns(const windows_slice_t *s)
+{
+    return s->counted ? (double)s->counting_ns / (double)s->counted : COUNT_NS;
+}
+
 /* To count a launch. */
 static double counting_ns(const windows_slice_t *s)
 {
-    if (s->by_cupti)
-        return CUPTI_NS;
-    return STAYS_NS + HOOK_NS +
-           (s->counted ? (double)s->counting_ns / (double)s->counted : COUNT_NS);
+    return s->by_cupti ? CUPTI_NS : HOOK_NS + timed_ns(s);
+}
+
+/* What records cost a launch that has none, once they were on. */
+static double stays_ns(const windows_slice_t *s)
+{
+    const double ns = s->counted ? STAYS_FROM + STAYS_TIMES * timed_ns(s) : 0;
+
+    return s->by_cupti ? 0 : ns < STAYS_NS ? STAYS_NS : ns;
 }
 
 /* What would break the budget goes, and comes back when it takes three quarters of it. Where none was
@@ -62,7 +74,8 @@ void windows_plan_see(windows_plan_t *p, const windows_slice_t *slice)
     const double rate = rate_of(slice);
     const uint32_t measured = measured_of(p);
 
-    p->counting = parts(rate * counting_ns(slice));
+    p->stays = parts(rate * stays_ns(slice));
+    p->counting = parts(rate * counting_ns(slice)) + (p->opened ? p->stays : 0);
     watching_see(p, slice);
     p->known = parts(rate * RECORD_NS);
     p->slowdown = p->count < SURE && measured < p->known ? p->known : measured;
@@ -89,7 +102,8 @@ void windows_plan_learn(windows_plan_t *p, const windows_slice_t *window,
 
 uint32_t windows_plan_pause(const windows_plan_t *p)
 {
-    const uint32_t left = p->budget > p->counting ? p->budget - p->counting : 0;
+    const uint32_t all = p->counting + (p->opened ? 0 : p->stays),
+                   left = p->budget > all ? p->budget - all : 0;
     uint64_t turn;
 
     if (left == 0)

@@ -52,7 +52,7 @@ static struct {
     uint32_t pause_ms;
     bool on, crowded, unwatched; /* crowded: NO_ROOM is told; unwatched: UNWATCHED is */
     bool untold;                 /* there was no box for the last record */
-    bool opened;                 /* fixed before the first launch */
+    bool wanted;                 /* fixed before the first launch */
     bool graphs, graphless;      /* they have records all the time; NO_GRAPHS is told */
     uint64_t told_ns;            /* until then it is told what had records */
     uint64_t
@@ -84,7 +84,7 @@ static bool window_open(void)
     for (uint32_t i = 0; i < KINDS && result == CUPTI_SUCCESS; i++)
         result = windows.api->cuptiActivityEnable(kinds[i]);
     call_begins(false);
-    windows.on = result == CUPTI_SUCCESS;
+    windows.on = windows.plan.opened = result == CUPTI_SUCCESS;
     hostwaits_turn(windows.on);
     if (!windows.on)
         trouble_say(TROUBLE_WHOLE, "no windows of records: CUPTI says %s",
@@ -230,8 +230,19 @@ static void plan_look(const windows_slice_t *slice)
     graphs_look();
 }
 
-/* The time until the next window. While there is no room for one, launches are looked at. Returns: as
- * slice_take. */
+/* While there is no room for a window, launches are looked at. last: stays as it is, or becomes the last
+ * look. Returns: as slice_take. */
+static bool room_wait(windows_slice_t *last)
+{
+    while (windows.pause_ms == 0) {
+        if (!slice_take(last, LOOK_MS))
+            return false;
+        plan_look(last);
+    }
+    return true;
+}
+
+/* The time until the next window. Returns: as slice_take. */
 static bool pause_take(windows_slice_t *behind, windows_slice_t *last)
 {
     uint32_t left;
@@ -240,11 +251,8 @@ static bool pause_take(windows_slice_t *behind, windows_slice_t *last)
         return false;
     plan_look(behind);
     *last = (windows_slice_t){0};
-    while (windows.pause_ms == 0) {
-        if (!slice_take(last, LOOK_MS))
-            return false;
-        plan_look(last);
-    }
+    if (!room_wait(last))
+        return false;
     if (last->ns) /* it looked long enough */
         return true;
     left = windows.pause_ms - WINDOWS_BEHIND_MS - WINDOWS_MS;
@@ -264,42 +272,43 @@ static windows_slice_t both(const windows_slice_t *a, const windows_slice_t *b)
                              .by_cupti = b->by_cupti};
 }
 
-/* From a window that opens until the one behind it is due. window: has begun. before: the slice in front;
- * becomes that of the next window. Of the first window, in which a program starts, nothing is learnt.
- * Returns: false: it is told to stop, or CUPTI does not close any more. */
-static bool turn(windows_slice_t *window, windows_slice_t *before)
+/* From a window that opens until the one behind it is due. before: the slice in front; becomes that of the
+ * next window. Returns: false: it is told to stop, or CUPTI does not open or close any more. */
+static bool turn(windows_slice_t *before)
 {
-    const bool first = before->ns == 0;
-    windows_slice_t behind, beside = *before;
+    windows_slice_t window, behind, beside = *before;
 
+    slice_begin(&window);
+    if (!window_open())
+        return false;
+    window_tell(false);
     if (!duty_wait(&windows.duty, WINDOWS_MS) || !window_close())
         return false;
-    slice_end(window); /* with what turning them on and off took */
-    plan_look(first ? window : before);
+    slice_end(&window); /* with what turning them on and off took */
+    plan_look(before);
     window_tell(true);
     if (!pause_take(&behind, before))
         return false;
     beside = both(&beside, before);
-    if (!first)
-        windows_plan_learn(&windows.plan, window, &behind, &beside);
+    windows_plan_learn(&windows.plan, &window, &behind, &beside);
     plan_look(before); /* how it is now: what lay behind the window may be long ago */
     return true;
 }
 
 static void windows_run(duty_t *duty)
 {
-    windows_slice_t before = {0}, window;
+    windows_slice_t before;
 
     (void)duty;
-    if (!launches_wait())
+    if (!launches_wait() || !slice_take(&before, WINDOWS_MS))
         return;
-    slice_begin(&window);
-    while (turn(&window, &before)) {
-        slice_begin(&window);
-        if (!window_open())
-            return;
+    plan_look(&before);
+    if (windows.pause_ms == 0)
         window_tell(false);
-    }
+    if (!room_wait(&before))
+        return;
+    while (turn(&before))
+        ;
 }
 
 /* ---- start and stop -------------------------------------------------------------------- */
@@ -348,12 +357,9 @@ void windows_want(const cupti_api_t *api, windows_beside_t beside)
     windows.graphs = beside.graphs;
     windows.plan.budget = budget_read();
     windows.told_ns = gpurt_real_ns();
-    windows.opened = window_open();
-    if (!windows.opened)
-        return;
-    if (!duty_start(&windows.duty, "gpurt-windows", windows_run, NULL))
-        trouble_say(TROUBLE_PART,
-                    "all kernels are recorded, and no window ends: no thread");
+    windows.wanted = duty_start(&windows.duty, "gpurt-windows", windows_run, NULL);
+    if (!windows.wanted)
+        trouble_say(TROUBLE_PART, "no windows of records: no thread");
 }
 
 /* 0: of none. */
@@ -375,12 +381,12 @@ static uint64_t node_of(const CUpti_Activity *record)
 
 bool windows_spoil(const CUpti_Activity *record)
 {
-    return windows.opened && node_of(record) != 0;
+    return windows.wanted && node_of(record) != 0;
 }
 
 void windows_stop(void)
 {
     duty_stop(&windows.duty, STOP_MS);
-    if (windows.opened)
+    if (windows.wanted)
         graphs_look();
 }

@@ -29,8 +29,8 @@ typedef struct windows_beside {
     bool graphs; /* all the time */
 } windows_beside_t;
 
-/* Opens the first window, which lasts until launches are seen. Context: once, behind `counted`; CUDA
- * starts. */
+/* The first window opens once launches have been counted for as long, if there is room: what the first
+ * one costs, stays. Context: once, behind `counted`; CUDA starts. */
 void windows_want(const cupti_api_t *api, windows_beside_t beside);
 
 /* Whether such a record is of a node of a graph, and not to be believed. Context: the reader. */
@@ -59,9 +59,12 @@ typedef struct windows_slice {
     bool by_cupti;
 } windows_slice_t;
 
-/* In millionths of the program's time. Owner: who plans; zeroed at first, but for `budget`. */
+/* In millionths of the program's time. Owner: who plans, and says `opened`; zeroed at first, but for
+ * `budget`. */
 typedef struct windows_plan {
     uint32_t budget;
+    bool opened; /* records were on once: `stays` is paid from then on */
+    uint32_t stays;
     uint32_t
         counting; /* what counting costs, all the time, and watching, unless it is too much */
     uint32_t watch_ns; /* of a launch, as it was last seen */

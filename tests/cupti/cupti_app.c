@@ -316,6 +316,7 @@ static const struct {
     {.mode = "running-many", .counted = running_many},
     {.mode = "running-busy", .counted = running_busy},
     {.mode = "running-windows", .counted = running_windows},
+    {.mode = "running-mixed", .counted = running_mixed},
     {.mode = "running-graphs", .counted = running_graphs},
     {.mode = "running-hang", .counted = running_hang},
     {.mode = "launches", .counted = hard_launches},

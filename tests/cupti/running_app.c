@@ -2,6 +2,7 @@
 #include "running_app.h"
 
 #include "cupti_app.h"
+#include "device_app.h"
 #include "lines_app.h"
 
 #include <stdbool.h>
@@ -73,6 +74,18 @@ void running_windows(long ms)
         spin_until(at);
     }
     printf("%ld launches\n", count);
+}
+
+/* Copies, fills and waits, too. */
+void running_mixed(long ms)
+{
+    const uint64_t end = fake->time() + (uint64_t)ms * 1000000;
+
+    for (uint64_t at = fake->time(); at < end; at += 1000000) {
+        launch(0x77, "among_others", ENDS);
+        device_mixed();
+        spin_until(at);
+    }
 }
 
 void running_graphs(long ms)

@@ -14,6 +14,7 @@ void running_many(long count);
 /* One behind another for so long, of two names, slower while they have records. Says how many. */
 void running_windows(long ms);
 /* Graphs of two nodes by turns with a kernel, for so long. Says how many graphs. */
+void running_mixed(long ms);
 void running_graphs(long ms);
 /* And with code that is sampled. */
 void running_busy(long count);

@@ -32,7 +32,7 @@ static void check_budget_is_kept(void)
 
     for (uint32_t i = 0; i < sizeof slowdowns / sizeof slowdowns[0]; i++)
         for (uint32_t budget = 1; budget < 8; budget++) {
-            windows_plan_t p = {.budget = budget * PERCENT};
+            windows_plan_t p = {.budget = budget * PERCENT, .opened = true};
             uint32_t pause;
 
             for (int n = 0; n < 12; n++)
@@ -82,7 +82,7 @@ static void check_change(void)
 
 static void check_no_room(void)
 {
-    windows_plan_t p = {.budget = 2 * PERCENT};
+    windows_plan_t p = {.budget = 2 * PERCENT, .opened = true};
 
     windows_plan_see(&p, &(windows_slice_t){.ns = 1000 * MS,
                                             .launches = 120000}); /* counting takes 3.6 % */
@@ -101,12 +101,15 @@ static void check_no_room(void)
 static void check_counting(void)
 {
     const windows_slice_t told = {
-        .ns = 1000 * MS, .launches = 50000, .counting_ns = 20000, .counted = 50};
+        .ns = 1000 * MS, .launches = 50000, .counting_ns = 2500, .counted = 50};
     windows_plan_t p = {.budget = 2 * PERCENT};
 
     windows_plan_see(&p, &told);
-    CHECK_EQ(windows_plan_cost(&p, 0), 31000); /* 620 ns of 20 us each */
-    CHECK_EQ(windows_plan_pause(&p), 0);
+    CHECK_EQ(windows_plan_cost(&p, 0), 7500); /* 150 ns of 20 us each */
+    CHECK_EQ(windows_plan_pause(&p), 0);      /* with a first window it would be 430 */
+    p.opened = true;
+    windows_plan_see(&p, &told);
+    CHECK_EQ(windows_plan_cost(&p, 0), 21500);
     windows_plan_see(
         &p, &(windows_slice_t){.ns = 1000 * MS, .launches = 5000, .by_cupti = true});
     CHECK_EQ(windows_plan_cost(&p, 0), 8500); /* CUPTI takes 1.7 us of 200 us each */
@@ -119,17 +122,17 @@ static void check_watching(void)
         uint64_t launches, watching_ns;
         uint32_t cost;
         bool unwatched;
-    } turns[] = {{71000, 30000, 44020, false}, /* 620 ns of 14 us */
-                 {85000, 30000, 27200, true},
-                 {71000, 0, 22720, true}, /* it would be 4.4 % again: it stays */
-                 {56000, 0, 34720, false},
-                 {56000, 30000, 34720, false}};
+    } turns[] = {{100000, 30000, 44000, false}, /* 440 ns of 10 us */
+                 {120000, 30000, 16800, true},
+                 {100000, 0, 14000, true}, /* it would be 4.4 % again: it stays */
+                 {80000, 0, 35200, false},
+                 {80000, 30000, 35200, false}};
     windows_plan_t p = {.budget = 5 * PERCENT};
 
     for (size_t i = 0; i < sizeof turns / sizeof turns[0]; i++) {
         windows_plan_see(&p, &(windows_slice_t){.ns = 1000 * MS,
                                                 .launches = turns[i].launches,
-                                                .counting_ns = 10000,
+                                                .counting_ns = 4000,
                                                 .counted = 100,
                                                 .watching_ns = turns[i].watching_ns,
                                                 .watched = turns[i].watching_ns ? 100 : 0});
