@@ -20,6 +20,7 @@ GPURT_DEV void mark_run(const struct task_mark_args *t, gpurt_task_run_t *run)
     if (gpurt_lane() == 0) {
         gpurt_add_relaxed_dev_u32(&mine->xruns, 1);
         mine->tainted = gpurt_task_tainted(run);
+        mine->block = gpurt_block_rank();
         mine->order = gpurt_add_relaxed_dev_u32(&t->board->xorder, 1) + 1;
     }
     for (uint32_t i = 0; i < 3 * (t->mark % 4 == 3); i++)
@@ -68,14 +69,16 @@ GPURT_TASK(fan, t, run)
     uint32_t lane = gpurt_lane(), parts = t->count > 32 ? 32 : t->count;
     uint32_t from = (uint32_t)((uint64_t)t->count * lane / parts);
     uint32_t to = (uint32_t)((uint64_t)t->count * (lane + 1) / parts);
-    struct task_fan_args part = {t->board, t->first + from, to - from, t->how, 0};
+    struct task_fan_args part = {t->board, t->first + from, to - from, t->how,
+                                 0,        t->places};
+    uint32_t at = t->places ? GPURT_TASK_AT(lane % t->places) : 0;
     struct task_mark_args one = {t->board, t->first + lane, 0, 0};
     gpurt_task_t task;
 
     if (t->count > 32)
         task = gpurt_task_spawn(run, fan, &part, true, t->how);
     else
-        task = gpurt_task_spawn(run, mark, &one, lane < t->count, t->how);
+        task = gpurt_task_spawn(run, mark, &one, lane < t->count, t->how | at);
     refused_count(t->board, !task && lane < parts);
     if (t->mark && lane == 31) /* nothing that its lanes do together comes behind it */
         t->board->marks[t->mark].data = t->mark + 1;

@@ -20,6 +20,7 @@ typedef struct task_mark {
     uint32_t early; /* it ran before one that it waits for */
     uint32_t tainted;
     uint32_t order; /* its place in the order in which tasks ran, from 1 on */
+    uint32_t block; /* that ran it */
     uint32_t befores[TASK_BEFORES],
         before_count; /* of marks; written before it is submitted */
     uint32_t data;    /* a plain word for those after it */
@@ -48,6 +49,7 @@ struct task_mark_args {
 struct task_fan_args {
     task_board_t *board;
     uint32_t first, count, how, mark;
+    uint32_t places; /* that its marks are spread over; 0: they have none */
 };
 /* Marks from `first` on, each after the one before, or all after the first. soon: the first starts
  * before the others are there. */

@@ -36,9 +36,12 @@ static uint32_t random_below(uint32_t n)
 }
 
 static uint32_t groups; /* of the executor; with so small a quota that tasks wait for it */
+static uint32_t places; /* likewise; more than it has blocks, or fewer, or none */
 static uint32_t group_any(void)
 {
-    return groups ? GPURT_TASK_GROUP(random_below(groups + 1)) : 0;
+    const uint32_t group = groups ? GPURT_TASK_GROUP(random_below(groups + 1)) : 0;
+
+    return group | (places && random_below(2) ? GPURT_TASK_AT(random_below(places)) : 0);
 }
 
 /* Owner: the storm. */
@@ -212,7 +215,9 @@ static void storm(bool panics, bool well)
                                               .tasks = random_below(2) ? 160 : 640,
                                               .edges = 128,
                                               .fair_pulls = random_below(2) * 3,
-                                              .groups = groups = random_below(3)};
+                                              .groups = groups = random_below(3),
+                                              .places = places =
+                                                  random_below(2) * random_below(6)};
     gpurt_executor_t x;
     gpurt_status_t st;
     uint64_t dropped;

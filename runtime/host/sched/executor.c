@@ -15,6 +15,7 @@
 #include <string.h>
 
 enum {
+    PLACE_TASKS = 1024,  /* that wait at a place at a time */
     TASKS_MOST = 1 << 26 /* so that 31 bits hold tickets of a lap, and 28 an edge */
 };
 
@@ -126,6 +127,9 @@ static gpurt_status_t options_read(const gpurt_executor_options_t *given,
     if (o->groups > GPURT_TASK_GROUPS)
         return REFUSE(err, GPURT_E_INVALID, "options: %u groups, at most %d", o->groups,
                       GPURT_TASK_GROUPS);
+    if (o->places > GPURT_EXECUTOR_PLACES)
+        return REFUSE(err, GPURT_E_INVALID, "options: %u places, at most %d", o->places,
+                      GPURT_EXECUTOR_PLACES);
     if (o->warps > GPURT_HANDS)
         return REFUSE(err, GPURT_E_INVALID, "options: %u warps a block, 1 to %d", o->warps,
                       GPURT_HANDS);
@@ -214,6 +218,7 @@ static void own_fill(gpurt_executor_own_t *e, gpurt_t *rt, const gpurt_kernel_t 
     e->map.sms = info.sm_count;
     e->map.fair_pulls = o->fair_pulls;
     e->map.groups = o->groups;
+    e->map.places = o->places;
     e->slices = o->slices != GPURT_EXECUTOR_NO_SLICES;
     e->map.queued_shift = e->slices ? 0 : GPURT_TASK_SAMPLED_BITS;
     e->map.slice_cycles = slice_cycles_of(e, o->slices);
@@ -223,6 +228,7 @@ static void own_fill(gpurt_executor_own_t *e, gpurt_t *rt, const gpurt_kernel_t 
     e->map.edge_count = o->edges;
     e->map.task_shift = shift_of(e->map.task_count);
     e->map.edge_shift = shift_of(o->edges);
+    e->map.home_shift = shift_of(o->tasks < PLACE_TASKS ? o->tasks : (uint32_t)PLACE_TASKS);
     snprintf(e->name, sizeof e->name, "%s",
              o->service.name ? o->service.name : kernel->name);
 }

@@ -21,7 +21,7 @@ typedef struct part {
 } part_t;
 
 enum {
-    PARTS = 13,
+    PARTS = 16,
     PART_ALIGN = 256
 };
 
@@ -41,6 +41,9 @@ static void parts_list(gpurt_executor_own_t *e, part_t parts[PARTS])
         {&m->tasks, m->task_count * sizeof *m->tasks},
         {&m->marks, m->task_count * sizeof *m->marks},
         {&m->due, m->task_count * sizeof *m->due},
+        {&m->at, m->places ? m->task_count * sizeof *m->at : 0},
+        {&m->homes, m->places * sizeof *m->homes},
+        {&m->home_slots, ((size_t)m->places << m->home_shift) * sizeof *m->home_slots},
         {&m->edges, m->edge_count * sizeof *m->edges},
         {&m->slots, slot_count(m) * sizeof *m->slots},
         {&m->warps, (size_t)e->blocks * e->warps * sizeof *m->warps},
@@ -116,6 +119,25 @@ static gpurt_status_t words_fill(gpurt_executor_own_t *e, gpurt_error_t *err)
     return put(e, e->map.words, &words, sizeof words, err);
 }
 
+static gpurt_status_t homes_fill(gpurt_executor_own_t *e, gpurt_error_t *err)
+{
+    const size_t bytes = e->map.places * sizeof(gpurt_task_place_t);
+    gpurt_task_place_t *homes = bytes ? (gpurt_task_place_t *)malloc(bytes) : NULL;
+    gpurt_status_t st;
+
+    if (!bytes)
+        return GPURT_OK;
+    if (!homes)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM,
+                          "executor %s: %u places", e->name, e->map.places);
+    memset(homes, 0, bytes);
+    for (uint32_t i = 0; i < e->map.places; i++)
+        homes[i].head.x = homes[i].tail.x = gpurt_taskring_first(e->map.home_shift);
+    st = put(e, e->map.homes, homes, bytes, err);
+    free(homes);
+    return st;
+}
+
 static gpurt_status_t all_fill(gpurt_executor_own_t *e, size_t bytes, gpurt_error_t *err)
 {
     gpurt_status_t st = gpurt_fill(e->rt, e->stream, e->memory, 0, bytes, err);
@@ -126,6 +148,8 @@ static gpurt_status_t all_fill(gpurt_executor_own_t *e, size_t bytes, gpurt_erro
         st = ring_fill(e, GPURT_RING_FREE_TASKS, e->map.task_count, err);
     if (st == GPURT_OK)
         st = ring_fill(e, GPURT_RING_FREE_EDGES, e->map.edge_count, err);
+    if (st == GPURT_OK)
+        st = homes_fill(e, err);
     if (st == GPURT_OK)
         st = put(e, (void *)(uintptr_t)e->map.self, &e->map, sizeof e->map, err);
     return st;
@@ -220,6 +244,7 @@ void gpurt_executor_sum(const gpurt_executor_own_t *e, const gpurt_executor_word
     for (uint32_t i = 0; i < GPURT_TASK_LEVELS; i++)
         out->ready[i] = gpurt_taskring_count(words->xcredits[i]);
     out->timed = gpurt_taskring_count(words->xcredits[GPURT_RING_TIMED]);
+    out->at_places = words->xplaced;
     out->live = (uint32_t)words->xlive;
     for (uint32_t i = 0; i < count; i++) {
         out->ended += blocks[i].xended;
@@ -230,6 +255,8 @@ void gpurt_executor_sum(const gpurt_executor_own_t *e, const gpurt_executor_word
         out->at_once += blocks[i].xat_once;
         out->sliced += blocks[i].xsliced;
         out->retried += blocks[i].xretried;
+        out->placed += blocks[i].xplaced;
+        out->astray += blocks[i].xastray;
         out->moved += blocks[i].xmoved * GPURT_TASK_SAMPLED;
         out->useful += blocks[i].xuseful;
         out->waiting += blocks[i].xwaiting;

@@ -152,11 +152,16 @@ static gpurt_status_t submission_check(const gpurt_executor_own_t *e,
             "executor %s: a submission has arguments, 48 bytes a task at most, and "
             "no parent",
             e->name);
-    if (s->how >> 8 > e->map.groups)
+    if (gpurt_how_group(s->how) > e->map.groups)
         return REFUSE(
             err, GPURT_E_INVALID,
             "executor %s: tasks of group %u, and it has %u: open it with more groups",
-            e->name, s->how >> 8, e->map.groups);
+            e->name, gpurt_how_group(s->how), e->map.groups);
+    if (gpurt_how_place(s->how) && !e->map.places)
+        return REFUSE(
+            err, GPURT_E_INVALID,
+            "executor %s: tasks with a place, and it has none: open it with places",
+            e->name);
     if (s->how & GPURT_TASK_HELD && !named)
         return REFUSE(err, GPURT_E_INVALID,
                       "executor %s: tasks that are held need handles to start them: pass "

@@ -37,6 +37,8 @@ enum {
     MOVED,
     SLICED,
     RETRIED,
+    PLACED,
+    ASTRAY,
     USEFUL,
     SCHEDULING,
     WAITING,
@@ -90,6 +92,9 @@ static const gpurt_field_t fields[FIELDS] = {
     [MOVED] = GPURT_FIELD("moved", COUNTER), /* from one multiprocessor to another, about */
     [SLICED] = GPURT_FIELD("sliced", COUNTER),   /* bodies of which there are records */
     [RETRIED] = GPURT_FIELD("retried", COUNTER), /* runs that a panic cut short */
+    [PLACED] =
+        GPURT_FIELD("placed", COUNTER), /* times that a task with a place was taken up */
+    [ASTRAY] = GPURT_FIELD("astray", COUNTER), /* of these, by another block than its */
     [USEFUL] = GPURT_FIELD("useful_cycles", COUNTER),
     [SCHEDULING] = GPURT_FIELD("scheduling_cycles", COUNTER),
     [WAITING] = GPURT_FIELD("waiting_cycles", COUNTER),
@@ -120,7 +125,8 @@ static void levels_put(const gpurt_executor_status_t *s, uint64_t *values)
         row[1] = s->ready[i];
         row += 2;
     }
-    for (uint32_t i = 0; i < GPURT_TASK_GROUPS; i++) /* nothing else keeps them */
+    values[READY] += s->at_places;                   /* nothing else keeps them */
+    for (uint32_t i = 0; i < GPURT_TASK_GROUPS; i++) /* likewise */
         values[READY] += s->groups[i].waiting;
 }
 
@@ -257,6 +263,8 @@ static void sums_put(const gpurt_executor_status_t *s, uint64_t *values)
     values[MOVED] = s->moved;
     values[SLICED] = s->sliced;
     values[RETRIED] = s->retried;
+    values[PLACED] = s->placed;
+    values[ASTRAY] = s->astray;
     for (uint32_t i = 0; i < GPURT_TASK_WAITS; i++)
         values[AT_WAITS + i] = s->waits[i];
     values[USEFUL] = s->useful;

@@ -29,6 +29,7 @@ enum {
     GPURT_EXECUTOR_WARPS = 4,
     GPURT_EXECUTOR_RECORDS = 1 << 12,
     GPURT_EXECUTOR_STUCK_MS = 1000,
+    GPURT_EXECUTOR_PLACES = 255,
     GPURT_EXECUTOR_SLICES = 10000,
     GPURT_EXECUTOR_SLICES_MOST = 2000000,
     GPURT_EXECUTOR_BURST_NS = 2000000
@@ -55,6 +56,9 @@ typedef struct gpurt_executor_options {
                           * keep others waiting for ever */
     uint32_t
         groups; /* of tasks with a quota: GPURT_TASK_GROUPS at most. 8 bytes more a task each */
+    uint32_t
+        places; /* for GPURT_TASK_AT, each at home in one block: GPURT_EXECUTOR_PLACES at most. 8 KiB each,
+                 * and a byte a task. Place i is that of i % places */
     uint32_t
         slices; /* bodies a second of which the log is told one by one, about; those that fail or
                       * take longest besides. GPURT_EXECUTOR_NO_SLICES: none, and 16 bytes less a task */
@@ -85,9 +89,12 @@ typedef struct gpurt_executor_status {
      * twice that, and the last one more, too. */
     uint64_t waits[GPURT_TASK_WAITS];
     gpurt_executor_group_t groups[GPURT_TASK_GROUPS]; /* the first is group 1 */
-    uint64_t timed;   /* tasks that sleep: gpurt_task_sleep */
-    uint64_t sliced;  /* bodies of which the log was told one by one */
-    uint64_t retried; /* runs that a panic cut short, and that were queued again */
+    uint64_t timed;     /* tasks that sleep: gpurt_task_sleep */
+    uint64_t sliced;    /* bodies of which the log was told one by one */
+    uint64_t retried;   /* runs that a panic cut short, and that were queued again */
+    uint64_t at_places; /* tasks that are ready, and wait for the block of their place */
+    uint64_t placed;    /* times that a task with a place was taken up, */
+    uint64_t astray;    /* by another block than its, which had no other work */
 } gpurt_executor_status_t;
 
 GPURT_BEGIN_DECLS

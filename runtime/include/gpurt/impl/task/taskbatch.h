@@ -140,6 +140,8 @@ GPURT_DEV void gpurt_batch_take(gpurt_worker_t *w, uint32_t index)
     w->stopped = 0;
     if (GPURT_UNLIKELY(gpurt_any(full, gpurt_load_relaxed_near_u32(&w->run.hall->xstops))))
         gpurt_batch_stop(w); /* relaxed: a hint */
+    if (w->run.map->places)
+        gpurt_places_count(&w->run, index);
     if (w->run.map->groups)
         gpurt_batch_hold(w);
     runs = w->mine.task && w->mine.status == (gpurt_status_t)GPURT_TASK_PENDING;

@@ -64,6 +64,8 @@ GPURT_DEV gpurt_task_t gpurt_rows_fill(gpurt_task_run_t *run, uint32_t index,
     if (has) {
         named = gpurt_task_named(m, index); /* far: under way until it is returned */
         gpurt_task_fill(&m->tasks[index], plan, parent);
+        if (m->places)
+            m->at[index] = (uint8_t)gpurt_how_place(plan->how);
         gpurt_cause_put(m, index, by);
     }
     ready = gpurt_ballot(GPURT_FULL_MASK, has && !(plan->how & GPURT_TASK_HELD));
@@ -253,7 +255,8 @@ GPURT_DEV uint32_t gpurt_tasks_choose(const gpurt_task_run_t *run, uint32_t mask
     uint32_t urgent;
 
     if (next == GPURT_TASK_NONE) {
-        urgent = gpurt_ballot(mask, ready && tasks[index].head.level <= level);
+        urgent = gpurt_ballot(mask, ready && tasks[index].head.level <= level &&
+                                        gpurt_place_is_here(run->map, index));
         if (urgent) {
             next = gpurt_shfl_u32(mask, index, gpurt_leader(urgent));
             ready = ready && gpurt_lane() != gpurt_leader(urgent);

@@ -17,6 +17,7 @@
 
 #include <gpurt/impl/task/taskgroup.h>
 #include <gpurt/impl/task/tasklive.h>
+#include <gpurt/impl/task/taskplace.h>
 #include <gpurt/impl/task/taskseen.h>
 #include <gpurt/impl/task/tasktimed.h>
 
@@ -159,6 +160,17 @@ GPURT_DEV uint32_t gpurt_tasks_hand(const gpurt_task_run_t *run, uint32_t mask,
     return gpurt_hands_give(&run->hall->hands, mask, who, index, to);
 }
 
+/* As gpurt_places_put; who sleeps wakes. */
+GPURT_DEV uint32_t gpurt_tasks_place(const gpurt_task_run_t *run, uint32_t mask,
+                                     uint32_t who, uint32_t index)
+{
+    uint32_t rest = gpurt_places_put(run, mask, who, index);
+
+    if (rest != who && gpurt_is_leader(mask))
+        gpurt_executor_wake(run->map);
+    return rest;
+}
+
 /* The lanes in `who`, of mask, have a task each that is ready. end: of a pocket; as its oldest they come
  * behind the others of their block. */
 GPURT_DEV void gpurt_tasks_queue_by(const gpurt_task_run_t *run, uint32_t mask,
@@ -169,6 +181,10 @@ GPURT_DEV void gpurt_tasks_queue_by(const gpurt_task_run_t *run, uint32_t mask,
 
     if (mine)
         gpurt_queued_begin(run->map, index);
+    if (run->map->places) {
+        who = gpurt_tasks_place(run, mask, who, index);
+        mine = who >> gpurt_lane() & 1u;
+    }
     for (uint32_t left = who; left;) {
         uint32_t now = gpurt_shfl_u32(mask, level, gpurt_leader(left));
         uint32_t same = gpurt_ballot(mask, mine && level == now);
@@ -245,6 +261,69 @@ GPURT_DEVN void gpurt_groups_bring(const gpurt_task_run_t *run, uint32_t rings)
         some = gpurt_ballot(full, index != GPURT_TASK_NONE);
         if (some)
             gpurt_tasks_push(run, full, some, index);
+    }
+}
+
+/* The whole warp. Its lanes' tasks, as far as they have some, are the block's now: it runs them behind what it
+ * has. */
+GPURT_DEV void gpurt_places_keep(const gpurt_task_run_t *run, uint32_t index)
+{
+    gpurt_executor_hall_t *hall = run->hall;
+    bool mine = index != GPURT_TASK_NONE;
+    uint32_t full = GPURT_FULL_MASK, level = mine ? run->map->tasks[index].head.level : 0;
+
+    for (uint32_t left = gpurt_ballot(full, mine); left;) {
+        uint32_t now = gpurt_shfl_u32(full, level, gpurt_leader(left));
+        uint32_t same = gpurt_ballot(full, mine && level == now);
+
+        left &= ~same;
+        same =
+            gpurt_lanes_behind(full, same,
+                               gpurt_pocket_put(&hall->ready[now], full, same, index,
+                                                GPURT_POCKET_NUMBERS, GPURT_POCKET_OLDEST));
+        if (same)
+            gpurt_tasks_share(run, full, same, now, index);
+    }
+    if (gpurt_lane() == 0)
+        gpurt_hall_news(hall);
+}
+
+/* How many tasks of its places a block brings at a time: those that it takes up soon, and one a warp; one alone
+ * while it keeps many. The whole warp. */
+GPURT_DEV uint32_t gpurt_places_most(const gpurt_executor_hall_t *hall)
+{
+    uint32_t lane = gpurt_lane(), most = gpurt_hall_soon(hall) + gpurt_warps();
+    uint32_t kept = gpurt_pocket_count(&hall->ready[lane % GPURT_TASK_LEVELS]);
+
+    most = most < GPURT_WARP_SIZE ? most : (uint32_t)GPURT_WARP_SIZE;
+    most = gpurt_shfl_u32(GPURT_FULL_MASK, most, 0);
+    return gpurt_any(GPURT_FULL_MASK, kept > GPURT_POCKET_NUMBERS / 2) ? 1 : most;
+}
+
+/* Tasks of its places, to the block; or some of another's. The whole warp. */
+GPURT_DEVN void gpurt_places_bring(const gpurt_task_run_t *run)
+{
+    const gpurt_executor_map_t *m = run->map;
+    uint32_t full = GPURT_FULL_MASK, me = gpurt_block_rank(), blocks = gpurt_grid_blocks();
+    /* relaxed: a flag within the block */
+    bool strays = gpurt_any(full, gpurt_lane() == 0 && gpurt_xchg_relaxed_near_u32(
+                                                           &run->hall->xstrays, 0) != 0);
+    uint32_t most = strays ? (uint32_t)GPURT_PLACE_STRAYS : gpurt_places_most(run->hall);
+    uint32_t first = strays ? 0 : me, step = strays ? 1 : blocks;
+
+    for (; first < m->places; first += step * GPURT_WARP_SIZE) {
+        uint32_t place = first + gpurt_lane() * step, some;
+
+        some = gpurt_ballot(/* relaxed: a hint */
+                            full, place < m->places &&
+                                      gpurt_taskring_count(gpurt_load_relaxed_dev_u32(
+                                          &m->homes[place].xcredits)));
+        for (; some; some &= some - 1) {
+            gpurt_places_keep(run,
+                              gpurt_place_take(run, first + gpurt_ctz(some) * step, most));
+            if (strays)
+                return;
+        }
     }
 }
 
@@ -403,13 +482,14 @@ GPURT_DEVN void gpurt_hall_look(const gpurt_task_run_t *run)
     /* relaxed: hints, and numbers. One line: a word a lane */
     uint32_t word = gpurt_load_relaxed_dev_u32(&words->xcredits[0] + lane);
     uint32_t rings = gpurt_ballot(full, lane < GPURT_RINGS && gpurt_taskring_count(word));
-    uint32_t levels = rings & ((1u << GPURT_TASK_LEVELS) - 1), timed;
+    uint32_t levels = rings & ((1u << GPURT_TASK_LEVELS) - 1), timed, placed;
 
     timed = rings >> GPURT_RING_TIMED & 1u;
     rings &= (1u << GPURT_RING_TIMED) - (1u << GPURT_RING_GROUPS);
     sleepers = gpurt_shfl_u32(full, word, GPURT_WORD_SLEEPERS);
     hungry = gpurt_shfl_u32(full, word, GPURT_WORD_HUNGRY) + sleepers;
     stops = gpurt_shfl_u32(full, word, GPURT_WORD_STOPS);
+    placed = gpurt_shfl_u32(full, word, GPURT_WORD_PLACED);
     word = gpurt_shfl_u32(full, word, GPURT_WORD_COMMAND);
     if (lane == 0) {
         gpurt_store_relaxed_near_u32(&hall->xstops, stops);
@@ -419,7 +499,7 @@ GPURT_DEVN void gpurt_hall_look(const gpurt_task_run_t *run)
         gpurt_store_relaxed_near_u32(&hall->xcommand, word);
         if (gpurt_load_relaxed_near_u32(&hall->xended) >= GPURT_HALL_ENDED)
             gpurt_hall_end(run->map, hall);
-        if (levels && sleepers)
+        if ((levels || placed) && sleepers)
             gpurt_executor_wake(run->map);
     }
     if (gpurt_any(full, gpurt_hall_owes_counts(hall)))
@@ -428,6 +508,8 @@ GPURT_DEVN void gpurt_hall_look(const gpurt_task_run_t *run)
         gpurt_groups_bring(run, rings);
     if (timed)
         gpurt_timed_bring(run);
+    if (placed)
+        gpurt_places_bring(run);
     if (!levels && gpurt_shfl_u32(full, hungry, 0))
         gpurt_hall_give(run);
 }

@@ -34,7 +34,7 @@ GPURT_DEV void gpurt_worker_sleep(gpurt_worker_t *w)
     gpurt_add_relaxed_dev_u32(&words->xsleepers, 1);
     gpurt_fence_seq_cst_dev();
     gpurt_store_relaxed_dev_u64(&w->run.block->xasleep, 1);
-    while (!w->asks && !gpurt_levels_there(w->run.map) &&
+    while (!w->asks && !gpurt_levels_there(w->run.map) && !gpurt_places_any(w->run.map) &&
            gpurt_load_relaxed_dev_u32(&words->xwake) == seen &&
            !gpurt_host_calls(w, gpurt_load_relaxed_dev_u32(&words->xcommand)) &&
            (left_ns = gpurt_waits_next(w->run.map)) != 0) {
@@ -111,6 +111,19 @@ GPURT_DEV bool gpurt_hall_has(const gpurt_executor_hall_t *hall)
     return count != 0;
 }
 
+/* The leader, without work: whether places have tasks for its block, be it those of others. */
+GPURT_DEV bool gpurt_places_stir(gpurt_worker_t *w, uint32_t turn)
+{
+    if (!gpurt_places_any(w->run.map))
+        return false;
+    if (gpurt_places_have(w->run.map))
+        return true;
+    if (turn < GPURT_PLACE_LOOKS) /* relaxed: a flag within the block */
+        return false;
+    gpurt_store_relaxed_near_u32(&w->run.hall->xstrays, 1);
+    return true;
+}
+
 /* One look of the warp that looks for its block: also into the pockets, since who filled one saw
  * perhaps nobody idle yet. Returns: whether it found work. */
 GPURT_DEV bool gpurt_worker_look(gpurt_worker_t *w, uint32_t turn)
@@ -126,8 +139,8 @@ GPURT_DEV bool gpurt_worker_look(gpurt_worker_t *w, uint32_t turn)
     }
     if (gpurt_hall_has(w->run.hall))
         return true;
-    if (!gpurt_waits_next(w->run.map)) { /* its warp's look brings them */
-        gpurt_hall_hurry(w->run.hall);
+    if (!gpurt_waits_next(w->run.map) || gpurt_places_stir(w, turn)) {
+        gpurt_hall_hurry(w->run.hall); /* its warp's look brings them */
         return true;
     }
     w->asks = gpurt_host_look(w);

@@ -50,6 +50,8 @@ enum {
 #define GPURT_TASK_ANYWAY      32u /* it runs also when one that it waits for fails */
 #define GPURT_TASK_RETRIES(n)  (((n) < 3u ? (uint32_t)(n) : 3u) << 6) /* behind a panic */
 #define GPURT_TASK_GROUP(g)    ((uint32_t)(g) << 8) /* 1 to 6; 0: of none */
+/* It is best run where other tasks of that place are, 0 to 254 (taskplace.h). */
+#define GPURT_TASK_AT(place) ((uint32_t)((place) + 1) << 16)
 
 /* flags of a task, with GPURT_TASK_ANYWAY, and GPURT_TASK_RETRIES of how often it may still run again */
 enum {
@@ -108,6 +110,14 @@ typedef struct gpurt_task_line {
     uint32_t unused[31];
 } gpurt_task_line_t;
 
+/* A place. written by: any lane */
+typedef struct GPURT_ALIGN(128) gpurt_task_place {
+    uint32_t xcredits;
+    uint32_t xheld; /* slots of its ring that are taken, or about to be */
+    uint32_t unused[30];
+    gpurt_task_line_t head, tail;
+} gpurt_task_place_t;
+
 /* In device memory; words that are written apart lie on lines of their own. */
 typedef struct GPURT_ALIGN(128) gpurt_executor_words {
     /* The first line: a warp reads it at once. */
@@ -117,7 +127,8 @@ typedef struct GPURT_ALIGN(128) gpurt_executor_words {
     uint32_t xcommand;  /* the host's last command that a block has found */
     uint64_t xdue;      /* when a task's time comes, about; written by: any lane */
     uint32_t xstops;    /* tasks with GPURT_TASK_STOP; written by: any lane */
-    uint32_t unused0[9];
+    uint32_t xplaced;   /* tasks that wait at places; written by: likewise */
+    uint32_t unused0[8];
     uint64_t xlive; /* drain that is asked for << 32 | tasks spawned and not ended */
     uint64_t unused1[15];
     uint32_t xwake;   /* grows when who sleeps should look */
@@ -149,7 +160,9 @@ typedef struct GPURT_ALIGN(128) gpurt_executor_block {
     uint64_t xgroupless; /* times that a task was taken up whose group there is not */
     uint64_t xsliced;    /* bodies that the log was told of (taskslice.h) */
     uint64_t xretried;   /* runs that a panic cut short, and that are made again */
-    uint64_t unused[1];
+    uint64_t xplaced;    /* times that a task with a place was taken up; ... */
+    uint64_t xastray;
+    uint64_t unused[15];
     uint32_t xwaits[GPURT_TASK_WAITS]; /* from ready to taken up, of sampled rows */
     gpurt_task_sum_t kinds[GPURT_TASK_KINDS];
 } gpurt_executor_block_t;
@@ -261,6 +274,9 @@ typedef struct gpurt_executor_map {
     uint64_t *due; /* likewise: its time, while it waits for one; written by: who runs it */
     gpurt_task_edge_t *edges;
     uint64_t *slots; /* of all rings, one behind the other */
+    uint8_t *at; /* of a row each: its place, + 1; 0: any. Without places there is none */
+    gpurt_task_place_t *homes;
+    uint64_t *home_slots; /* 1 << home_shift of a place each */
     gpurt_executor_words_t *words;
     gpurt_executor_block_t *blocks;
     gpurt_executor_warp_t *warps;
@@ -279,7 +295,7 @@ typedef struct gpurt_executor_map {
     uint32_t sms;   /* of the device */
     uint32_t
         fair_pulls; /* of a block, of which one begins with the least urgent; 0: none */
-    uint32_t groups;
+    uint32_t groups, places, home_shift;
     uint32_t queued_shift;
     uint64_t slice_cycles;  /* of a warp, between two bodies that it tells the log of */
     uint64_t slice_longest; /* cycles: of a body that takes longer it always does */
@@ -295,11 +311,21 @@ GPURT_HD uint32_t gpurt_task_level(uint32_t how)
     return (GPURT_TASK_NORMAL - how) & 7u; /* of -4 to 3, in three bits */
 }
 
+GPURT_HD uint32_t gpurt_how_group(uint32_t how)
+{
+    return how >> 8 & 255u;
+}
+/* + 1; 0: any. */
+GPURT_HD uint32_t gpurt_how_place(uint32_t how)
+{
+    return how >> 16 & 255u;
+}
+
 /* What stays of it: the flags of a task that has not begun. Too large a group is the seventh, which
  * no executor has. */
 GPURT_HD uint8_t gpurt_task_flags(uint32_t how)
 {
-    uint32_t group = how >> 8 < 7u ? how >> 8 : 7u;
+    uint32_t group = gpurt_how_group(how) < 7u ? gpurt_how_group(how) : 7u;
 
     return (uint8_t)((how & (GPURT_TASK_ANYWAY | GPURT_TASK_RETRIES(3))) |
                      group << GPURT_TASK_GROUP_BIT);

@@ -29,7 +29,8 @@ enum {
     GPURT_WORD_SLEEPERS = offsetof(gpurt_executor_words_t, xsleepers) / 4,
     GPURT_WORD_HUNGRY = offsetof(gpurt_executor_words_t, xhungry) / 4,
     GPURT_WORD_COMMAND = offsetof(gpurt_executor_words_t, xcommand) / 4,
-    GPURT_WORD_STOPS = offsetof(gpurt_executor_words_t, xstops) / 4
+    GPURT_WORD_STOPS = offsetof(gpurt_executor_words_t, xstops) / 4,
+    GPURT_WORD_PLACED = offsetof(gpurt_executor_words_t, xplaced) / 4
 };
 
 enum {
@@ -71,6 +72,7 @@ typedef struct gpurt_executor_hall {
     uint32_t xtakes;  /* cycles of a body, about */
     uint32_t xturns;  /* pulls at which a ring and a pocket had tasks alike */
     uint32_t xpulls;  /* where the least urgent have a turn */
+    uint32_t xstrays; /* 1: who looks takes tasks from the places of others */
     /* A task of a block (taskgather.h). */
     uint32_t xposted;  /* + 1; 0: none; GPURT_GATHER_TAKEN: it runs */
     uint32_t xinside;  /* warps that run it, or are about to; written by: each (adds) */

@@ -37,6 +37,7 @@ GPURT_DEV void gpurt_hall_begin(gpurt_executor_hall_t *hall,
     gpurt_store_relaxed_near_u32(&hall->xcommand, 0);
     gpurt_store_relaxed_near_u32(&hall->xturns, 0);
     gpurt_store_relaxed_near_u32(&hall->xpulls, 0);
+    gpurt_store_relaxed_near_u32(&hall->xstrays, 0);
     gpurt_store_relaxed_near_u32(&hall->xposted, 0);
     gpurt_store_relaxed_near_u32(&hall->xinside, 0);
     gpurt_store_relaxed_near_u32(&hall->xgathers, 0);
