@@ -17,7 +17,22 @@ static uint32_t wait_of_thread(const gpurt_waits_t *w, uint32_t number)
     return GPURT_WAIT_NOBODY;
 }
 
-/* The wait of the lane or thread that an owner is, or nobody's. Waits lie by section and ring. */
+/* generation: its low half; UINT32_MAX: whichever has the row. */
+static uint32_t wait_of_task(const gpurt_waits_t *w, uint32_t executor, uint32_t row,
+                             uint32_t generation)
+{
+    for (uint32_t i = 0; i < w->count; i++) {
+        const gpurt_wait_task_t *task = gpurt_wait_task(w, &w->waits[i]);
+
+        if (task && task->executor == executor && task->row == row &&
+            (generation == UINT32_MAX ||
+             (task->generation & GPURT_STATE_TURNS) == generation))
+            return i;
+    }
+    return GPURT_WAIT_NOBODY;
+}
+
+/* The wait of the lane, thread or task that an owner is, or nobody's. Waits lie by section and ring. */
 static uint32_t wait_of(const gpurt_waits_t *w, const gpurt_wait_t *asks,
                         const gpurt_wait_owner_t *o)
 {
@@ -27,6 +42,8 @@ static uint32_t wait_of(const gpurt_waits_t *w, const gpurt_wait_t *asks,
 
     if (gpurt_wait_owner_is_thread(o))
         return wait_of_thread(w, o->block);
+    if (gpurt_wait_owner_is_task(o))
+        return wait_of_task(w, o->place - GPURT_STATE_TASKS, o->block, o->warp);
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
         const gpurt_wait_t *m = &w->waits[middle];
@@ -78,11 +95,84 @@ static bool is_missed(const gpurt_wait_t *at, const gpurt_wait_t *other)
            other->block == at->block && other->ring != at->ring;
 }
 
+enum {
+    OWNER_NS =
+        1000000 /* more than an owner's time, and clocks of two sides, are wrong by */
+};
+
+/* A task is as it was at a look, lanes and threads are as they are now. Both waits stood at one time, if none began
+ * behind the other's look. */
+static bool stood_by(const gpurt_waits_t *w, const gpurt_wait_t *a, const gpurt_wait_t *b)
+{
+    const gpurt_wait_task_t *task = gpurt_wait_task(w, a);
+
+    return !task || b->since_ns <= task->looked_ns;
+}
+static bool stood_together(const gpurt_waits_t *w, uint32_t i, uint32_t j)
+{
+    return stood_by(w, &w->waits[i], &w->waits[j]) &&
+           stood_by(w, &w->waits[j], &w->waits[i]);
+}
+
+/* Likewise: whether it was the owner when a task was looked at, which waits for it or is it. */
+static bool owned_then(const gpurt_wait_task_t *task, const gpurt_wait_owner_t *o)
+{
+    return !task || gpurt_wait_owner_is_thread(o) ||
+           o->since_ns + OWNER_NS <= task->looked_ns;
+}
+
+/* The wait of an owner, if it stood with that for it. */
+static uint32_t wait_of_owner(const gpurt_waits_t *w, uint32_t i,
+                              const gpurt_wait_owner_t *o)
+{
+    uint32_t j = wait_of(w, &w->waits[i], o);
+
+    return j != GPURT_WAIT_NOBODY && stood_together(w, i, j) &&
+                   owned_then(gpurt_wait_task(w, &w->waits[i]), o) &&
+                   owned_then(gpurt_wait_task(w, &w->waits[j]), o)
+               ? j
+               : GPURT_WAIT_NOBODY;
+}
+
+/* Lanes that run its body, and wait. */
+static bool is_run_by(const gpurt_wait_task_t *t, uint32_t section,
+                      const gpurt_wait_t *lanes)
+{
+    return lanes->ring < GPURT_WAIT_THREADS && lanes->section == section &&
+           lanes->block == t->block && lanes->warp == t->warp && lanes->sm == t->sm;
+}
+
+static void task_blockers(const gpurt_waits_t *w, uint32_t i, gpurt_blocker_fn *each,
+                          void *context)
+{
+    const gpurt_wait_task_t *t = gpurt_wait_task(w, &w->waits[i]);
+
+    if (t->why == GPURT_TASKWAIT_RUNS) {
+        for (uint32_t j = 0; j < w->count; j++)
+            if (is_run_by(t, w->waits[i].section, &w->waits[j]) && stood_together(w, i, j))
+                each(context, j, NULL);
+        return;
+    }
+    for (uint32_t k = 0; k < GPURT_TASKWAIT_FOR; k++) {
+        uint32_t j = t->for_row[k]
+                         ? wait_of_task(w, t->executor, t->for_row[k] - 1, UINT32_MAX)
+                         : GPURT_WAIT_NOBODY;
+
+        if (j != GPURT_WAIT_NOBODY && stood_together(w, i, j))
+            each(context, j, NULL);
+    }
+}
+
 void gpurt_waits_blockers(const gpurt_waits_t *w, uint32_t i, gpurt_blocker_fn *each,
                           void *context)
 {
     const gpurt_wait_t *wait = &w->waits[i];
+    const gpurt_wait_task_t *task = gpurt_wait_task(w, wait);
 
+    if (task && task->why != GPURT_TASKWAIT_OBJECT) {
+        task_blockers(w, i, each, context);
+        return;
+    }
     if (wait->number >= GPURT_WAITABLE_NAMED) {
         for (uint32_t j = 0; j < w->count; j++)
             if (j != i && is_missed(wait, &w->waits[j]))
@@ -91,7 +181,7 @@ void gpurt_waits_blockers(const gpurt_waits_t *w, uint32_t i, gpurt_blocker_fn *
     }
     for (uint32_t k = 0; wait->object != GPURT_WAIT_NOBODY && k < GPURT_STATE_OWNERS; k++) {
         const gpurt_wait_owner_t *o = &w->objects[wait->object].owners[k];
-        uint32_t j = o->place && owner_counts(wait->reason, k) ? wait_of(w, wait, o)
+        uint32_t j = o->place && owner_counts(wait->reason, k) ? wait_of_owner(w, i, o)
                                                                : GPURT_WAIT_NOBODY;
 
         if (!o->place || !owner_counts(wait->reason, k))
@@ -194,10 +284,14 @@ static uint64_t hash_of(const gpurt_waitgraph_t *g)
     for (uint32_t i = 0; i < g->waits->count; i++) {
         const gpurt_wait_t *w = &g->waits->waits[i];
 
+        const gpurt_wait_task_t *task = gpurt_wait_task(g->waits, w);
         /* The index of a thread is another when others come and go. */
         uint32_t ring = w->ring < GPURT_WAIT_THREADS ? w->ring : GPURT_WAIT_THREADS;
 
-        if (g->circle[i])
+        if (g->circle[i] && task)
+            h = mix(mix(h, (uint64_t)task->executor << 32 | task->row),
+                    (uint64_t)w->number << 32 | task->generation);
+        else if (g->circle[i])
             h = mix(mix(mix(h, w->section), (uint64_t)ring << 32 | w->block),
                     (uint64_t)w->number << 32 | w->mask);
     }
@@ -238,18 +332,20 @@ void gpurt_waitgraph_fini(gpurt_waitgraph_t *g)
 /* ---- as bytes ------------------------------------------------------------------------ */
 #define WAITS_MAGIC         0x3153544957525047ull /* "GPRWITS1", little endian */
 #define WAITS_MAGIC_THREADS 0x3253544957525047ull /* "GPRWITS2": threads come last */
+#define WAITS_MAGIC_TASKS   0x3353544957525047ull /* "GPRWITS3": tasks behind them */
 
 typedef struct waits_head {
     uint64_t magic, time_ns;
     uint32_t count, object_count, site_count, left_out;
 } waits_head_t;
 
-/* Behind the head of the second kind. */
+/* Behind a head of the second or third kind. tasks: of the third, else 0. */
 typedef struct waits_more {
-    uint32_t thread_count, reserved;
+    uint32_t thread_count, task_count;
 } waits_more_t;
 
 GPURT_STATIC_ASSERT(sizeof(gpurt_wait_thread_t) == 24, "kept in logs");
+GPURT_STATIC_ASSERT(sizeof(gpurt_wait_task_t) == 88, "kept in logs");
 GPURT_STATIC_ASSERT(sizeof(gpurt_wait_site_t) == 196, "kept in logs");
 GPURT_STATIC_ASSERT(sizeof(gpurt_wait_owner_t) == 40, "kept in logs");
 GPURT_STATIC_ASSERT(sizeof(gpurt_wait_object_t) == 80 + 7 * 40, "kept in logs");
@@ -260,7 +356,8 @@ static size_t packed_size(const waits_head_t *h, const waits_more_t *more)
     return sizeof *h + (h->magic == WAITS_MAGIC ? 0 : sizeof *more) +
            h->count * sizeof(gpurt_wait_t) + h->object_count * sizeof(gpurt_wait_object_t) +
            h->site_count * sizeof(gpurt_wait_site_t) +
-           more->thread_count * sizeof(gpurt_wait_thread_t);
+           more->thread_count * sizeof(gpurt_wait_thread_t) +
+           more->task_count * sizeof(gpurt_wait_task_t);
 }
 
 static char *put(char *to, const void *from, size_t bytes)
@@ -270,17 +367,19 @@ static char *put(char *to, const void *from, size_t bytes)
     return to + bytes;
 }
 
-/* Without threads as before there were any: older programs read it. */
+/* Without tasks, or threads, as before there were any: older programs read it. */
 gpurt_status_t gpurt_waits_pack(const gpurt_waits_t *w, void **bytes, size_t *size,
                                 gpurt_error_t *err)
 {
-    waits_head_t h = {w->thread_count ? WAITS_MAGIC_THREADS : WAITS_MAGIC,
+    waits_head_t h = {w->task_count     ? WAITS_MAGIC_TASKS
+                      : w->thread_count ? WAITS_MAGIC_THREADS
+                                        : WAITS_MAGIC,
                       w->time_ns,
                       w->count,
                       w->object_count,
                       w->site_count,
                       w->left_out};
-    waits_more_t more = {w->thread_count, 0};
+    waits_more_t more = {w->thread_count, w->task_count};
     char *to;
 
     *size = packed_size(&h, &more);
@@ -288,12 +387,13 @@ gpurt_status_t gpurt_waits_pack(const gpurt_waits_t *w, void **bytes, size_t *si
     if (!to)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "waits");
     to = put(to, &h, sizeof h);
-    if (w->thread_count)
+    if (h.magic != WAITS_MAGIC)
         to = put(to, &more, sizeof more);
     to = put(to, w->waits, h.count * sizeof *w->waits);
     to = put(to, w->objects, h.object_count * sizeof *w->objects);
     to = put(to, w->sites, h.site_count * sizeof *w->sites);
-    (void)put(to, w->threads, more.thread_count * sizeof *w->threads);
+    to = put(to, w->threads, more.thread_count * sizeof *w->threads);
+    (void)put(to, w->tasks, more.task_count * sizeof *w->tasks);
     return GPURT_OK;
 }
 
@@ -304,17 +404,30 @@ static void bound(uint32_t *index, uint32_t count)
         *index = GPURT_WAIT_NOBODY;
 }
 
-/* ... a thread that is none becomes a lane. */
+/* ... a thread or task that is none becomes a lane. */
+static void ring_bound(const gpurt_waits_t *w, uint32_t *ring)
+{
+    uint32_t first = *ring >= GPURT_WAIT_TASKS ? GPURT_WAIT_TASKS : GPURT_WAIT_THREADS;
+    uint32_t count = first == GPURT_WAIT_TASKS ? w->task_count : w->thread_count;
+
+    if (*ring >= first + count)
+        *ring = 0;
+}
+
 static void waits_bound(gpurt_waits_t *w)
 {
     for (uint32_t i = 0; i < w->count; i++) {
         bound(&w->waits[i].object, w->object_count);
         bound(&w->waits[i].site, w->site_count);
-        if (w->waits[i].ring >= GPURT_WAIT_THREADS + w->thread_count)
-            w->waits[i].ring = 0;
+        ring_bound(w, &w->waits[i].ring);
     }
     for (uint32_t i = 0; i < w->thread_count; i++)
         w->threads[i].name[GPURT_THREAD_NAME - 1] = '\0';
+    for (uint32_t i = 0; i < w->task_count; i++) {
+        w->tasks[i].name[GPURT_TASKWAIT_NAME - 1] = '\0';
+        if (w->tasks[i].why >= GPURT_TASKWAIT_WHYS)
+            w->tasks[i].why = GPURT_TASKWAIT_RUNS;
+    }
     for (uint32_t i = 0; i < w->object_count; i++) {
         gpurt_wait_object_t *o = &w->objects[i];
 
@@ -344,7 +457,8 @@ static bool room_make(gpurt_waits_t *w)
     w->objects = calloc(w->object_count + 1u, sizeof *w->objects);
     w->sites = calloc(w->site_count + 1u, sizeof *w->sites);
     w->threads = calloc(w->thread_count + 1u, sizeof *w->threads);
-    return w->waits && w->objects && w->sites && w->threads;
+    w->tasks = calloc(w->task_count + 1u, sizeof *w->tasks);
+    return w->waits && w->objects && w->sites && w->threads && w->tasks;
 }
 
 /* *from: behind the heads. Returns: false, it is none, or damaged. */
@@ -354,13 +468,15 @@ static bool heads_take(const char **from, size_t size, waits_head_t *h, waits_mo
     if (size < sizeof *h)
         return false;
     *from = take(h, *from, sizeof *h);
-    if (h->magic == WAITS_MAGIC_THREADS && size >= sizeof *h + sizeof *more)
+    if ((h->magic == WAITS_MAGIC_THREADS || h->magic == WAITS_MAGIC_TASKS) &&
+        size >= sizeof *h + sizeof *more)
         *from = take(more, *from, sizeof *more);
     else if (h->magic != WAITS_MAGIC)
         return false;
     return h->count <= GPURT_WAITS_MAX && h->object_count <= GPURT_WAIT_OBJECTS_MAX &&
            h->site_count <= GPURT_WAIT_SITES_MAX &&
-           more->thread_count <= GPURT_WAIT_THREADS_MAX && size == packed_size(h, more);
+           more->thread_count <= GPURT_WAIT_THREADS_MAX &&
+           more->task_count <= GPURT_WAIT_TASKS_MAX && size == packed_size(h, more);
 }
 
 gpurt_status_t gpurt_waits_unpack(const void *bytes, size_t size, gpurt_waits_t *out,
@@ -379,6 +495,7 @@ gpurt_status_t gpurt_waits_unpack(const void *bytes, size_t size, gpurt_waits_t 
     out->object_count = h.object_count;
     out->site_count = h.site_count;
     out->thread_count = more.thread_count;
+    out->task_count = more.task_count;
     out->left_out = h.left_out;
     if (!room_make(out)) {
         gpurt_waits_fini(out);
@@ -387,7 +504,8 @@ gpurt_status_t gpurt_waits_unpack(const void *bytes, size_t size, gpurt_waits_t 
     from = take(out->waits, from, h.count * sizeof *out->waits);
     from = take(out->objects, from, h.object_count * sizeof *out->objects);
     from = take(out->sites, from, h.site_count * sizeof *out->sites);
-    (void)take(out->threads, from, more.thread_count * sizeof *out->threads);
+    from = take(out->threads, from, more.thread_count * sizeof *out->threads);
+    (void)take(out->tasks, from, more.task_count * sizeof *out->tasks);
     waits_bound(out);
     return GPURT_OK;
 }

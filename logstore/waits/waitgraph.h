@@ -6,7 +6,10 @@
  * whoever it waits for is: one of them where all must come (a lock, a barrier), each of
  * them where any would do (a channel's senders, a word). What is stuck at the end of this
  * reasoning can never go on, as far as what the lanes said of themselves is true; waits
- * whose blockers are not known, or run, are not stuck. */
+ * whose blockers are not known, or run, are not stuck.
+ *
+ * A thread of the host may wait, too (threadpage.h), and a task of an executor that has no warp
+ * (taskpage.h). A task whose body runs counts as a wait for the lanes that run it. */
 #ifndef GPURT_LOG_WAITGRAPH_H
 #define GPURT_LOG_WAITGRAPH_H
 
@@ -17,7 +20,9 @@ enum {
     GPURT_WAIT_OBJECTS_MAX = 1024,
     GPURT_WAIT_SITES_MAX = 256,
     GPURT_WAIT_THREADS_MAX = GPURT_THREADPAGE_WAITS,
+    GPURT_WAIT_TASKS_MAX = GPURT_TASKPAGE_WAITS,
     GPURT_WAIT_THREADS = 1 << 26, /* rings from here on are threads of the host */
+    GPURT_WAIT_TASKS = (GPURT_STATE_TASKS - 1u) / GPURT_WARP_SIZE, /* ... are tasks */
     GPURT_WAIT_FILE = 120,
     GPURT_WAIT_TEXT = 60
 };
@@ -47,7 +52,8 @@ typedef struct gpurt_wait_object {
 
 /* Of a thread of the host: ring is GPURT_WAIT_THREADS and its index among threads, block is its number,
  * section is that of the lanes that know what it waits at. An owner that is one has that ring's place,
- * without the index. */
+ * without the index. Of a task: ring is GPURT_WAIT_TASKS and its index among tasks. An owner that is one
+ * has its row as block, and the low half of its generation as warp (state.h). */
 typedef struct gpurt_wait {
     uint32_t section, ring, sm, slot;
     uint32_t block, warp, mask;
@@ -64,28 +70,51 @@ typedef struct gpurt_wait_thread {
     char name[GPURT_THREAD_NAME];
 } gpurt_wait_thread_t;
 
+typedef struct gpurt_wait_task {
+    uint64_t looked_ns; /* real time: as it was then */
+    uint32_t executor, row, generation;
+    uint32_t why;                         /* gpurt_taskwait_why_t */
+    uint32_t block, warp, sm;             /* of one that runs */
+    uint32_t for_row[GPURT_TASKWAIT_FOR]; /* + 1, tasks that it waits for; 0: none */
+    uint32_t awaited, others; /* tasks: that wait for it, that it waits for as well */
+    char name[GPURT_TASKWAIT_NAME];
+    uint32_t reserved;
+} gpurt_wait_task_t;
+
 /* Owner: the caller. Zeroed it is empty. */
 typedef struct gpurt_waits {
     uint64_t time_ns; /* real time of the look */
-    uint32_t count, object_count, site_count, thread_count;
+    uint32_t count, object_count, site_count, thread_count, task_count;
     uint32_t left_out; /* waits for which there was no room */
     uint32_t young;    /* lanes left out of the look, for they wait too shortly */
     gpurt_wait_t *waits;
     gpurt_wait_object_t *objects;
     gpurt_wait_site_t *sites;
     gpurt_wait_thread_t *threads;
+    gpurt_wait_task_t *tasks;
 } gpurt_waits_t;
 
-/* Returns: NULL, it is a lane's. */
+/* Returns: NULL, it is no thread's; no task's. */
 static inline const gpurt_wait_thread_t *gpurt_wait_thread(const gpurt_waits_t *w,
                                                            const gpurt_wait_t *wait)
 {
-    return wait->ring >= GPURT_WAIT_THREADS ? &w->threads[wait->ring - GPURT_WAIT_THREADS]
-                                            : NULL;
+    return wait->ring >= GPURT_WAIT_THREADS && wait->ring < GPURT_WAIT_TASKS
+               ? &w->threads[wait->ring - GPURT_WAIT_THREADS]
+               : NULL;
+}
+static inline const gpurt_wait_task_t *gpurt_wait_task(const gpurt_waits_t *w,
+                                                       const gpurt_wait_t *wait)
+{
+    return wait->ring >= GPURT_WAIT_TASKS ? &w->tasks[wait->ring - GPURT_WAIT_TASKS] : NULL;
+}
+static inline bool gpurt_wait_owner_is_task(const gpurt_wait_owner_t *o)
+{
+    return o->place >= GPURT_STATE_TASKS;
 }
 static inline bool gpurt_wait_owner_is_thread(const gpurt_wait_owner_t *o)
 {
-    return o->place && (o->place - 1) / GPURT_WARP_SIZE >= GPURT_WAIT_THREADS;
+    return o->place && (o->place - 1) / GPURT_WARP_SIZE >= GPURT_WAIT_THREADS &&
+           !gpurt_wait_owner_is_task(o);
 }
 
 /* waitlook.c: what stands in a box now. min_ns: younger waits are left out, and count as
@@ -117,7 +146,7 @@ void gpurt_waitgraph_fini(gpurt_waitgraph_t *g);
 
 /* Who keeps a wait waiting: waits of others, and holders that do not wait. Calls `each`
  * for every one; j: index of their wait, or GPURT_WAIT_NOBODY; owner: NULL where nobody
- * holds the object (a barrier that misses others). */
+ * holds the object (a barrier that misses others, a task that waits for another one). */
 typedef void gpurt_blocker_fn(void *context, uint32_t j, const gpurt_wait_owner_t *owner);
 void gpurt_waits_blockers(const gpurt_waits_t *waits, uint32_t i, gpurt_blocker_fn *each,
                           void *context);

@@ -20,6 +20,8 @@ typedef struct look {
     const gpurt_group_t *lanes;
     const gpurt_waitable_entry_t *entries;
     const gpurt_threadpage_t *threads;      /* NULL: none are told of */
+    const gpurt_taskpage_t *tasks;          /* NULL: likewise */
+    uint64_t looked[GPURT_TASKPAGE_LOOKS];  /* when, of executors */
     uint32_t pid;                           /* whose threads they are; 0: it has ended */
     uint32_t user_count;                    /* of this section */
     uint16_t users[GPURT_THREADPAGE_USERS]; /* their places */
@@ -33,10 +35,11 @@ static gpurt_status_t room_take(gpurt_waits_t *w, gpurt_error_t *err)
         w->objects = calloc(GPURT_WAIT_OBJECTS_MAX, sizeof *w->objects);
         w->sites = calloc(GPURT_WAIT_SITES_MAX, sizeof *w->sites);
         w->threads = calloc(GPURT_WAIT_THREADS_MAX, sizeof *w->threads);
+        w->tasks = calloc(GPURT_WAIT_TASKS_MAX, sizeof *w->tasks);
     }
     w->count = w->object_count = w->site_count = w->left_out = w->young = 0;
-    w->thread_count = 0;
-    if (w->waits && w->objects && w->sites && w->threads)
+    w->thread_count = w->task_count = 0;
+    if (w->waits && w->objects && w->sites && w->threads && w->tasks)
         return GPURT_OK;
     gpurt_waits_fini(w);
     return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "waits");
@@ -48,6 +51,7 @@ void gpurt_waits_fini(gpurt_waits_t *w)
     free(w->objects);
     free(w->sites);
     free(w->threads);
+    free(w->tasks);
     memset(w, 0, sizeof *w);
 }
 
@@ -91,11 +95,29 @@ static uint64_t real_time(const look_t *l, uint64_t time48)
     return gpurt_clock_real(&l->fit, time48, l->now_ns);
 }
 
+/* Its place is for who knows tasks alone. */
+static bool task_owner_take(look_t *l, gpurt_group_t group, gpurt_wait_owner_t *out)
+{
+    gpurt_state_task_t t;
+
+    if (!gpurt_state_task_unpack(group, &t))
+        return false;
+    *out = (gpurt_wait_owner_t){.place = GPURT_STATE_TASKS + t.executor,
+                                .block = t.row,
+                                .warp = t.generation,
+                                .site = site_index(l, t.site),
+                                .at_site = GPURT_WAIT_NOBODY,
+                                .since_ns = real_time(l, t.time48)};
+    return true;
+}
+
 static void owner_take(look_t *l, gpurt_group_t group, gpurt_wait_owner_t *out)
 {
     gpurt_state_owner_t o = gpurt_state_owner_unpack(group);
     gpurt_state_wait_t at;
 
+    if (task_owner_take(l, group, out))
+        return;
     memset(out, 0, sizeof *out);
     if (o.place == 0 || (o.place - 1) / GPURT_WARP_SIZE >= l->ring_count)
         return;
@@ -311,6 +333,61 @@ static void threads_look(look_t *l)
             thread_add(l, &t);
 }
 
+static void task_add(look_t *l, const gpurt_taskwait_t *t)
+{
+    uint64_t since = t->since[0] | (uint64_t)t->since[1] << 32;
+    gpurt_waits_t *w = l->out;
+    gpurt_wait_task_t *task;
+
+    if (since > l->now_ns ? l->min_ns > 0 : l->now_ns - since < l->min_ns) {
+        w->young++;
+        return;
+    }
+    if (w->count == GPURT_WAITS_MAX || w->task_count == GPURT_WAIT_TASKS_MAX) {
+        w->left_out++;
+        return;
+    }
+    task = &w->tasks[w->task_count];
+    *task = (gpurt_wait_task_t){.looked_ns = l->looked[t->executor % GPURT_TASKPAGE_LOOKS],
+                                .executor = t->executor,
+                                .row = t->row,
+                                .generation = t->generation,
+                                .why = t->why,
+                                .block = t->block,
+                                .warp = t->warp,
+                                .sm = t->sm,
+                                .awaited = t->awaited,
+                                .others = t->others};
+    memcpy(task->for_row, t->for_row, sizeof task->for_row);
+    memcpy(task->name, t->name, sizeof task->name);
+    w->waits[w->count++] =
+        (gpurt_wait_t){.section = l->section,
+                       .ring = GPURT_WAIT_TASKS + w->task_count++,
+                       .mask = 1,
+                       .reason = t->reason,
+                       .number = t->number < GPURT_WAITABLE_NAMED ? t->number : 0,
+                       .object = GPURT_WAIT_NOBODY,
+                       .site = site_index(l, t->site),
+                       .since_ns = since};
+}
+
+/* First of all: what is found behind it is of these looks, or of later ones. */
+static void looks_take(look_t *l)
+{
+    for (uint32_t i = 0; i < GPURT_TASKPAGE_LOOKS; i++)
+        l->looked[i] = gpurt_taskpage_look_of(l->tasks, i);
+    l->out->left_out = gpurt_taskpage_left_out(l->tasks);
+}
+
+static void tasks_look(look_t *l)
+{
+    gpurt_taskwait_t t;
+
+    for (uint32_t i = 0; l->tasks && i < GPURT_TASKPAGE_WAITS; i++)
+        if (gpurt_taskpage_wait(l->tasks, i, &t) && t.section == l->section)
+            task_add(l, &t);
+}
+
 static void lanes_look(look_t *l)
 {
     for (uint32_t ring = 0; ring < l->ring_count; ring++) {
@@ -338,6 +415,7 @@ static void section_look(look_t *l, gpurt_state_head_t *head, bool idle)
         lanes_look(l);
     users_find(l);
     threads_look(l);
+    tasks_look(l);
     /* Owners last: who holds an object now is not younger than the waits above. */
     for (uint32_t i = begin; i < l->out->count; i++)
         if (l->out->waits[i].number)
@@ -363,8 +441,12 @@ gpurt_status_t gpurt_waits_look(const gpurt_boxmap_t *map, uint64_t now_ns, uint
     if (st != GPURT_OK)
         return st;
     out->time_ns = now_ns;
-    for (uint32_t s = 0; s < map->section_count && !l.threads; s++)
+    for (uint32_t s = 0; s < map->section_count && !l.threads; s++) {
         l.threads = gpurt_boxmap_threads(map, s);
+        l.tasks = gpurt_boxmap_tasks(map, s);
+    }
+    if (l.tasks)
+        looks_take(&l);
     if (l.threads && gpurt_boxmap_alive(map))
         l.pid = map->box->identity.pid;
     for (l.section = 0; l.section < map->section_count; l.section++) {

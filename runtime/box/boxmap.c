@@ -65,7 +65,7 @@ static void section_lay(const gpurt_section_plan_t *plan, gpurt_box_section_t *s
     s->state_bytes =
         or_default(plan->state_bytes,
                    plan->kind == GPURT_SECTION_HOST
-                       ? (uint32_t)sizeof(gpurt_threadpage_t)
+                       ? (uint32_t)(sizeof(gpurt_threadpage_t) + sizeof(gpurt_taskpage_t))
                        : (uint32_t)gpurt_state_bytes(s->ring_count, GPURT_STATE_OBJECTS));
     s->rings_offset = take(end, (uint64_t)s->ring_count * sizeof(gpurt_ring_control_t));
     s->data_offset = take(end, (uint64_t)s->ring_count * s->ring_bytes);

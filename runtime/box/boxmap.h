@@ -16,6 +16,7 @@
 #include <gpurt/impl/state.h>
 #include <gpurt/status.h>
 
+#include "taskpage.h"
 #include "threadpage.h"
 
 #define GPURT_BOX_MEMFD_NAME "gpurt-box"
@@ -31,7 +32,7 @@ typedef struct gpurt_section_plan {
     uint32_t floor;     /* lowest level for kernels that run; 0: the lowest of the rules */
     uint32_t def_count; /* slots; default 4,096 */
     uint32_t panic_count; /* default 256 */
-    uint32_t state_bytes; /* default as state.h has it, for the host as threadpage.h */
+    uint32_t state_bytes; /* default as state.h has it, for the host both pages */
     const char *name;
     const uint8_t *uuid; /* 16 bytes, or NULL */
 } gpurt_section_plan_t;
@@ -100,6 +101,8 @@ gpurt_state_head_t *gpurt_boxmap_state(const gpurt_boxmap_t *map, uint32_t secti
                                        uint32_t *objects);
 /* State pages of the host's section. NULL: it has none, as in older boxes, or is a device's. */
 gpurt_threadpage_t *gpurt_boxmap_threads(const gpurt_boxmap_t *map, uint32_t section);
+/* ... behind them. NULL: likewise. */
+gpurt_taskpage_t *gpurt_boxmap_tasks(const gpurt_boxmap_t *map, uint32_t section);
 /* Behind a head that is not NULL: a group for each lane of each ring, then the objects. */
 gpurt_group_t *gpurt_state_waits(gpurt_state_head_t *head);
 gpurt_waitable_entry_t *gpurt_state_entries(gpurt_state_head_t *head, uint32_t ring_count);

@@ -65,6 +65,16 @@ gpurt_threadpage_t *gpurt_boxmap_threads(const gpurt_boxmap_t *map, uint32_t sec
     return (gpurt_threadpage_t *)part(map, s->state_offset, 0, 0);
 }
 
+gpurt_taskpage_t *gpurt_boxmap_tasks(const gpurt_boxmap_t *map, uint32_t section)
+{
+    const gpurt_box_section_t *s = &map->sections[section];
+
+    if (s->kind != GPURT_SECTION_HOST ||
+        s->state_bytes < sizeof(gpurt_threadpage_t) + sizeof(gpurt_taskpage_t))
+        return NULL;
+    return (gpurt_taskpage_t *)part(map, s->state_offset, 1, sizeof(gpurt_threadpage_t));
+}
+
 gpurt_group_t *gpurt_state_waits(gpurt_state_head_t *head)
 {
     return (gpurt_group_t *)(head + 1);

@@ -5,67 +5,27 @@
 
 #include <gpurt/atomic.h>
 
-#include <string.h>
-
 enum {
     SECTION_BITS = 8
 };
 
 /* ---- waits ------------------------------------------------------------------------------ */
 
-static void groups_store(gpurt_threadentry_t *e, uint32_t turn,
-                         const gpurt_threadwait_t *wait)
-{
-    for (uint32_t i = 0; i < GPURT_THREADWAIT_GROUPS; i++) {
-        gpurt_group_t group = {.tag = turn};
-
-        memcpy(group.word, (const char *)wait + i * sizeof group.word, sizeof group.word);
-        gpurt_group_store(&e->xgroups[i], group);
-    }
-}
-
 uint32_t gpurt_threadpage_begin(gpurt_threadpage_t *page, const gpurt_threadwait_t *wait)
 {
-    for (uint32_t i = 0; i < GPURT_THREADPAGE_WAITS; i++) {
-        gpurt_threadentry_t *e = &page->waits[i];
-        uint32_t turn = gpurt_load_relaxed_sys_u32(&e->xturn); /* relaxed: a hint */
-
-        if (turn % 2 == 1 ||
-            !gpurt_cas_acquire_sys_u32(&e->xturn, &turn, turn + 1)) /* TW1.acq */
-            continue;
-        groups_store(e, turn + 1, wait);
-        return i + 1;
-    }
-    return 0;
+    return gpurt_waitentry_begin(page->waits, GPURT_THREADPAGE_WAITS, wait);
 }
 
 void gpurt_threadpage_end(gpurt_threadpage_t *page, uint32_t entry)
 {
-    gpurt_threadentry_t *e;
-
-    if (!entry)
-        return;
-    e = &page->waits[entry - 1];
-    /* relaxed: its own turn */
-    gpurt_store_release_sys_u32(&e->xturn,
-                                gpurt_load_relaxed_sys_u32(&e->xturn) + 1); /* TW1.rel */
+    gpurt_waitentry_end(page->waits, entry);
 }
 
 bool gpurt_threadpage_wait(const gpurt_threadpage_t *page, uint32_t index,
                            gpurt_threadwait_t *out)
 {
-    const gpurt_threadentry_t *e = &page->waits[index];
-    uint32_t turn = gpurt_load_relaxed_sys_u32(&e->xturn); /* relaxed: groups bear it */
-
-    if (turn % 2 == 0)
+    if (!gpurt_waitentry_read(&page->waits[index], out))
         return false;
-    for (uint32_t i = 0; i < GPURT_THREADWAIT_GROUPS; i++) {
-        gpurt_group_t group = gpurt_group_load(&e->xgroups[i]);
-
-        if (group.tag != turn)
-            return false; /* it has begun this moment, or ended */
-        memcpy((char *)out + i * sizeof group.word, group.word, sizeof group.word);
-    }
     out->name[sizeof out->name - 1] = '\0';
     out->object[sizeof out->object - 1] = '\0';
     return true;

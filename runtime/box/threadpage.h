@@ -3,18 +3,16 @@
  * an object that lanes know, and which were seen to use it. Lanes tell the same in the state pages of
  * their device (state.h).
  *
- * A wait is an entry of seven groups. Each group bears the entry's turn, so a reader sees all of a wait
- * or none of it, whatever happens to the writer; an odd turn is a wait that lasts. A user is one group.
+ * A wait is an entry (waitentry.h). A user is one group.
  * Nothing here is ever waited for. What is full takes no more: then a wait is not told. */
 #ifndef GPURT_THREADPAGE_H
 #define GPURT_THREADPAGE_H
 
-#include <gpurt/impl/state.h>
+#include "waitentry.h"
 
 enum {
     GPURT_THREADPAGE_WAITS = 64,   /* threads that wait at once */
     GPURT_THREADPAGE_USERS = 1024, /* places; whose is whose is the writer's */
-    GPURT_THREADWAIT_GROUPS = 7,
     GPURT_THREAD_NAME = 16,
     GPURT_THREADWAIT_OBJECT = 48
 };
@@ -31,9 +29,8 @@ typedef struct gpurt_threadwait {
     char name[GPURT_THREAD_NAME];
     char object[GPURT_THREADWAIT_OBJECT]; /* its name */
 } gpurt_threadwait_t;
-GPURT_STATIC_ASSERT(sizeof(gpurt_threadwait_t) ==
-                        GPURT_THREADWAIT_GROUPS * sizeof(uint32_t) * GPURT_GROUP_WORDS,
-                    "what its groups hold");
+GPURT_STATIC_ASSERT(sizeof(gpurt_threadwait_t) == GPURT_WAITENTRY_BYTES,
+                    "what an entry holds");
 
 /* Who sends or receives at an object, or serves it. */
 typedef struct gpurt_threaduser {
@@ -42,15 +39,8 @@ typedef struct gpurt_threaduser {
     uint64_t since_ns;      /* in steps of 2^16 ns, below 2^48 */
 } gpurt_threaduser_t;
 
-typedef struct GPURT_ALIGN(128) gpurt_threadentry {
-    uint32_t xturn; /* odd: somebody waits; written by: who waits */
-    uint32_t reserved[3];
-    gpurt_group_t xgroups[GPURT_THREADWAIT_GROUPS]; /* likewise */
-} gpurt_threadentry_t;
-GPURT_STATIC_ASSERT(sizeof(gpurt_threadentry_t) == 128, "a line and its neighbour");
-
 typedef struct gpurt_threadpage {
-    gpurt_threadentry_t waits[GPURT_THREADPAGE_WAITS];
+    gpurt_waitentry_t waits[GPURT_THREADPAGE_WAITS];
     gpurt_group_t xusers[GPURT_THREADPAGE_USERS]; /* written by: who has the place */
 } gpurt_threadpage_t;
 

@@ -68,7 +68,7 @@ static void half_a_wait_is_not_told(void)
     uint32_t entry = gpurt_threadpage_begin(&page, &w);
 
     CHECK_EQ(entry, 1);
-    for (uint32_t i = 0; i < GPURT_THREADWAIT_GROUPS; i++) {
+    for (uint32_t i = 0; i < GPURT_WAITENTRY_GROUPS; i++) {
         gpurt_group_t group = gpurt_group_load(&page.waits[0].xgroups[i]), older = group;
 
         older.tag -= 2;

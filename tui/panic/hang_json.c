@@ -62,14 +62,21 @@ static void put_blocker(void *context, uint32_t i, const gpurt_wait_owner_t *o)
     const putting_t *p = context;
     gpurt_json_t *j = p->json;
     const bool thread = o && gpurt_wait_owner_is_thread(o);
+    const bool task =
+        o ? gpurt_wait_owner_is_task(o) : gpurt_wait_task(p->w, &p->w->waits[i]) != NULL;
+    const bool lanes = !thread && !task;
 
     gpurt_json_object(j, NULL);
     gpurt_json_known(j, "wait", i != GPURT_WAIT_NOBODY, i);
-    gpurt_json_known(j, "block", !thread, o ? o->block : p->w->waits[i].block);
-    gpurt_json_known(j, "warp", !thread, o ? o->warp : p->w->waits[i].warp);
+    gpurt_json_known(j, "block", lanes, o ? o->block : p->w->waits[i].block);
+    gpurt_json_known(j, "warp", lanes, o ? o->warp : p->w->waits[i].warp);
     gpurt_json_known(j, "thread", thread, o ? o->block : 0);
+    if (o && task) {
+        gpurt_json_number(j, "row", o->block);
+        gpurt_json_number(j, "executor", o->place - GPURT_STATE_TASKS);
+    }
     if (o) {
-        gpurt_json_known(j, "lane", !thread, (o->place - 1) % GPURT_WARP_SIZE);
+        gpurt_json_known(j, "lane", lanes, (o->place - 1) % GPURT_WARP_SIZE);
         gpurt_json_number(j, "since_ns", o->since_ns);
         gpurt_json_bool(j, "gone", o->gone);
         put_site(j, "held_at", p->w, o->site);
@@ -78,18 +85,42 @@ static void put_blocker(void *context, uint32_t i, const gpurt_wait_owner_t *o)
     gpurt_json_object_end(j);
 }
 
-/* Lanes, or a thread of the host: the other's fields are null. */
+static void put_task(gpurt_json_t *j, const gpurt_wait_task_t *task)
+{
+    static const char *const whys[GPURT_TASKWAIT_WHYS] = {"runs", "held", "awaits_children",
+                                                          "awaits_task", "waits"};
+
+    if (!task) {
+        gpurt_json_null(j, "task");
+        return;
+    }
+    gpurt_json_object(j, "task");
+    gpurt_json_text(j, "name", task->name);
+    gpurt_json_number(j, "executor", task->executor);
+    gpurt_json_number(j, "row", task->row);
+    gpurt_json_number(j, "generation", task->generation);
+    gpurt_json_text(j, "why", whys[task->why]);
+    gpurt_json_number(j, "awaited_by", task->awaited);
+    gpurt_json_number(j, "others", task->others);
+    gpurt_json_object_end(j);
+}
+
+/* Lanes, a thread of the host or a task: the others' fields are null. */
 static void put_who(gpurt_json_t *j, const gpurt_waits_t *w, const gpurt_wait_t *wait)
 {
     const gpurt_wait_thread_t *thread = gpurt_wait_thread(w, wait);
+    const gpurt_wait_task_t *task = gpurt_wait_task(w, wait);
+    const bool runs = task && task->why == GPURT_TASKWAIT_RUNS;
+    const bool lanes = !thread && !task;
 
-    gpurt_json_known(j, "block", !thread, wait->block);
-    gpurt_json_known(j, "warp", !thread, wait->warp);
-    gpurt_json_known(j, "lanes", !thread, wait->mask);
+    gpurt_json_known(j, "block", lanes || runs, runs ? task->block : wait->block);
+    gpurt_json_known(j, "warp", lanes || runs, runs ? task->warp : wait->warp);
+    gpurt_json_known(j, "lanes", lanes, wait->mask);
     gpurt_json_number(j, "section", wait->section);
-    gpurt_json_known(j, "sm", !thread, wait->sm);
-    gpurt_json_known(j, "warp_slot", !thread, wait->slot);
+    gpurt_json_known(j, "sm", lanes || runs, runs ? task->sm : wait->sm);
+    gpurt_json_known(j, "warp_slot", lanes, wait->slot);
     gpurt_json_known(j, "thread", thread != NULL, wait->block);
+    put_task(j, task);
     if (!thread)
         return;
     gpurt_json_text(j, "thread_name", thread->name);

@@ -52,11 +52,31 @@ static void add_object(gpurt_text_t *out, const gpurt_waits_t *w, const gpurt_wa
     }
 }
 
+/* Of a task. Returns: false, it waits as lanes do. */
+static bool add_task_wait(gpurt_text_t *out, const gpurt_wait_task_t *task)
+{
+    static const char *const words[GPURT_TASKWAIT_WHYS] = {
+        [GPURT_TASKWAIT_RUNS] = "runs",
+        [GPURT_TASKWAIT_HELD] = "has not been started",
+        [GPURT_TASKWAIT_CHILDREN] = "awaits its children",
+        [GPURT_TASKWAIT_AFTER] = "waits for tasks before it"};
+
+    if (!words[task->why])
+        return false;
+    gpurt_text_printf(out, "%s", words[task->why]);
+    if (task->why == GPURT_TASKWAIT_RUNS)
+        gpurt_text_printf(out, " in block %u warp %u", task->block, task->warp);
+    return true;
+}
+
 /* "waits to receive from channel "answers"" of a thread, "waits for data in ..." of a lane. */
 static void add_wait(gpurt_text_t *out, const gpurt_waits_t *w, const gpurt_wait_t *wait)
 {
+    const gpurt_wait_task_t *task = gpurt_wait_task(w, wait);
     gpurt_wait_t plain = *wait;
 
+    if (task && add_task_wait(out, task))
+        return;
     if (!gpurt_wait_thread(w, wait)) {
         gpurt_text_printf(out, "waits for ");
         add_object(out, w, wait);
@@ -89,11 +109,26 @@ static void add_site(gpurt_text_t *out, const char *word, const gpurt_waits_t *w
     gpurt_text_printf(out, ":%u", w->sites[site].line);
 }
 
-/* "block 2 warp 0 lane 5", "block 2 warp 0" for more lanes than one, "host thread 71 (app)" */
+/* task "fib" */
+static void add_task(gpurt_text_t *out, const gpurt_wait_task_t *task)
+{
+    gpurt_text_printf(out, "task \"");
+    add_text(out, task->name);
+    gpurt_text_add(out, "\"", 1);
+}
+
+/* "block 2 warp 0 lane 5", "block 2 warp 0" for more lanes than one, "host thread 71 (app)", "task "fib"
+ * (row 12 of executor 1)" */
 static void add_who(gpurt_text_t *out, const gpurt_waits_t *w, const gpurt_wait_t *wait)
 {
     const gpurt_wait_thread_t *thread = gpurt_wait_thread(w, wait);
+    const gpurt_wait_task_t *task = gpurt_wait_task(w, wait);
 
+    if (task) {
+        add_task(out, task);
+        gpurt_text_printf(out, " (row %u of executor %u)", task->row, task->executor);
+        return;
+    }
     if (thread) {
         gpurt_text_printf(out, "host thread %u (", thread->number);
         add_text(out, thread->name);
@@ -130,7 +165,7 @@ uint32_t hang_first(const gpurt_waitgraph_t *g)
 
     for (uint32_t i = 0; i < w->count; i++) {
         if (g->circle[i] == 1 && !gpurt_wait_thread(w, &w->waits[i]))
-            return i;
+            return i; /* waits lie so that lanes come before tasks */
         if (first == GPURT_WAIT_NOBODY || comes_first(w, &w->waits[i], &w->waits[first]))
             first = i;
     }
@@ -139,8 +174,30 @@ uint32_t hang_first(const gpurt_waitgraph_t *g)
 
 static void add_short(gpurt_text_t *out, const gpurt_waits_t *w, const gpurt_wait_t *wait)
 {
-    gpurt_text_printf(out, gpurt_wait_thread(w, wait) ? "host thread %u" : "block %u",
-                      wait->block);
+    const gpurt_wait_task_t *task = gpurt_wait_task(w, wait);
+
+    if (task)
+        add_task(out, task);
+    else
+        gpurt_text_printf(out, gpurt_wait_thread(w, wait) ? "host thread %u" : "block %u",
+                          wait->block);
+}
+
+/* From a wait to the next one of its circle: "waits for lock "a" of ", "awaits ". */
+static void add_step(gpurt_text_t *out, const gpurt_waits_t *w, const gpurt_wait_t *wait)
+{
+    static const char *const words[GPURT_TASKWAIT_WHYS] = {
+        [GPURT_TASKWAIT_RUNS] = "is run by ",
+        [GPURT_TASKWAIT_CHILDREN] = "awaits ",
+        [GPURT_TASKWAIT_AFTER] = "comes after "};
+    const gpurt_wait_task_t *task = gpurt_wait_task(w, wait);
+
+    if (task && words[task->why]) {
+        gpurt_text_printf(out, "%s", words[task->why]);
+        return;
+    }
+    add_wait(out, w, wait);
+    gpurt_text_printf(out, " of ");
 }
 
 void hang_sentence(const gpurt_waitgraph_t *g, gpurt_text_t *out)
@@ -153,11 +210,12 @@ void hang_sentence(const gpurt_waitgraph_t *g, gpurt_text_t *out)
     add_short(out, w, &w->waits[first]);
     do {
         gpurt_text_printf(out, "%s ", steps ? ", which" : "");
-        add_wait(out, w, &w->waits[at]);
-        if (!g->circle[first])
+        if (!g->circle[first]) {
+            add_wait(out, w, &w->waits[at]);
             return;
+        }
+        add_step(out, w, &w->waits[at]);
         at = g->next[at];
-        gpurt_text_printf(out, " of ");
         add_short(out, w, &w->waits[at]);
     } while (at != first && ++steps < STEPS);
     if (at != first)
@@ -171,6 +229,44 @@ typedef struct blockers {
     uint32_t of; /* the wait */
 } blockers_t;
 
+/* What comes before the name of who keeps a wait waiting. */
+static const char *blocker_word(const gpurt_waits_t *w, const gpurt_wait_t *wait,
+                                const gpurt_wait_owner_t *o)
+{
+    static const char *const tasks[GPURT_TASKWAIT_WHYS] = {
+        [GPURT_TASKWAIT_RUNS] = "run by",
+        [GPURT_TASKWAIT_HELD] = "held by",
+        [GPURT_TASKWAIT_CHILDREN] = "its child",
+        [GPURT_TASKWAIT_AFTER] = "after"};
+    const gpurt_wait_task_t *task = gpurt_wait_task(w, wait);
+
+    if (task && tasks[task->why])
+        return tasks[task->why];
+    return !o                                  ? "which misses"
+           : wait->reason == GPURT_WAIT_ALL    ? "which misses"
+           : wait->reason == GPURT_WAIT_DATA   ? "filled by"
+           : wait->reason == GPURT_WAIT_ROOM   ? "emptied by"
+           : wait->reason == GPURT_WAIT_DONE   ? "acknowledged by"
+           : wait->reason == GPURT_WAIT_CREDIT ? "granted by"
+                                               : "held by";
+}
+
+/* j: its wait, or nobody's. */
+static void add_owner(gpurt_text_t *out, const gpurt_waits_t *w, uint32_t j,
+                      const gpurt_wait_owner_t *o)
+{
+    if (gpurt_wait_owner_is_thread(o))
+        gpurt_text_printf(out, "host thread %u", o->block);
+    else if (gpurt_wait_owner_is_task(o) && j != GPURT_WAIT_NOBODY)
+        add_who(out, w, &w->waits[j]);
+    else if (gpurt_wait_owner_is_task(o))
+        gpurt_text_printf(out, "a task (row %u of executor %u)", o->block,
+                          o->place - GPURT_STATE_TASKS);
+    else
+        gpurt_text_printf(out, "block %u warp %u lane %u", o->block, o->warp,
+                          (o->place - 1) % GPURT_WARP_SIZE);
+}
+
 static void print_blocker(void *context, uint32_t j, const gpurt_wait_owner_t *o)
 {
     const blockers_t *b = context;
@@ -181,19 +277,9 @@ static void print_blocker(void *context, uint32_t j, const gpurt_wait_owner_t *o
     if (!o && (b->g->next[b->of] != j || !b->g->stuck[b->of]))
         return; /* a barrier names one that it misses */
     panic_line_begin(&line, b->style);
-    gpurt_text_printf(&line.text, "      %s ",
-                      !o                                  ? "which misses"
-                      : wait->reason == GPURT_WAIT_ALL    ? "which misses"
-                      : wait->reason == GPURT_WAIT_DATA   ? "filled by"
-                      : wait->reason == GPURT_WAIT_ROOM   ? "emptied by"
-                      : wait->reason == GPURT_WAIT_DONE   ? "acknowledged by"
-                      : wait->reason == GPURT_WAIT_CREDIT ? "granted by"
-                                                          : "held by");
-    if (o && gpurt_wait_owner_is_thread(o))
-        gpurt_text_printf(&line.text, "host thread %u", o->block);
-    else if (o)
-        gpurt_text_printf(&line.text, "block %u warp %u lane %u", o->block, o->warp,
-                          (o->place - 1) % GPURT_WARP_SIZE);
+    gpurt_text_printf(&line.text, "      %s ", blocker_word(w, wait, o));
+    if (o)
+        add_owner(&line.text, w, j, o);
     else
         add_who(&line.text, w, &w->waits[j]);
     if (o)
@@ -203,9 +289,23 @@ static void print_blocker(void *context, uint32_t j, const gpurt_wait_owner_t *o
     else if (j == GPURT_WAIT_NOBODY && o && o->at_site != GPURT_WAIT_NOBODY) {
         add_site(&line.text, "; it does not wait, and was last seen at", w, o->at_site);
         gpurt_text_printf(&line.text, " %.2f s before", seconds(w->time_ns, o->at_ns));
-    } else if (j == GPURT_WAIT_NOBODY)
-        gpurt_text_printf(&line.text, "; it does not wait");
+    } else if (j == GPURT_WAIT_NOBODY) {
+        gpurt_text_printf(&line.text, o && gpurt_wait_owner_is_task(o)
+                                          ? "; it is not known to wait"
+                                          : "; it does not wait");
+    }
     panic_line_end(&line, NULL);
+}
+
+/* Tasks that it waits for, and that are not told of one by one. */
+static void print_others(const gpurt_waits_t *w, const gpurt_wait_t *wait,
+                         const panic_style_t *style)
+{
+    const gpurt_wait_task_t *task = gpurt_wait_task(w, wait);
+
+    if (task && task->others)
+        fprintf(style->out, "      and for %u other task%s\n", task->others,
+                gpurt_plural(task->others, "s"));
 }
 
 static void print_wait(const gpurt_waitgraph_t *g, uint32_t i, const char *arrow,
@@ -230,6 +330,7 @@ static void print_wait(const gpurt_waitgraph_t *g, uint32_t i, const char *arrow
     gpurt_text_printf(&line.text, ", %.2f s", seconds(w->time_ns, wait->since_ns));
     panic_line_end(&line, g->circle[i] ? PANIC_YELLOW : NULL);
     gpurt_waits_blockers(w, i, print_blocker, &b);
+    print_others(w, wait, style);
 }
 
 static void print_circle(const gpurt_waitgraph_t *g, uint32_t number,

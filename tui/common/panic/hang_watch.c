@@ -78,10 +78,17 @@ bool hang_watch_last(hang_watch_t *w, const gpurt_boxmap_t *map, gpurt_waitgraph
     return deadlock_look(w, map, 0, g);
 }
 
-/* Threads of the host wait for their channels in an idle program, too: that is no hang. */
+/* Threads of the host wait for their channels in an idle program, too: that is no hang. Nor is a task that runs. */
 static bool lanes_wait(const gpurt_waits_t *w)
 {
-    return w->count > w->thread_count;
+    for (uint32_t i = 0; i < w->count; i++) {
+        const gpurt_wait_task_t *task = gpurt_wait_task(w, &w->waits[i]);
+
+        if (!gpurt_wait_thread(w, &w->waits[i]) &&
+            !(task && task->why == GPURT_TASKWAIT_RUNS))
+            return true;
+    }
+    return false;
 }
 
 static hang_found_t silence_look(hang_watch_t *w, const gpurt_boxmap_t *map,

@@ -159,6 +159,38 @@ GPURT_HD gpurt_state_owner_t gpurt_state_owner_unpack(gpurt_group_t g)
     return o;
 }
 
+/* A task that is an owner: its place is its executor's, its block the task's row, and in the place of the
+ * warp stands a part of its generation. Older readers know no such place, and leave it out. */
+#define GPURT_STATE_TASKS 0xc0000001u /* the place of executor 0 */
+#define GPURT_STATE_TURNS 0xffffu     /* of a generation, what is kept */
+
+typedef struct gpurt_state_task {
+    uint32_t executor, row, generation, site;
+    uint64_t time48; /* as of an owner */
+} gpurt_state_task_t;
+
+GPURT_HD gpurt_group_t gpurt_state_task_pack(const gpurt_state_task_t *t)
+{
+    gpurt_group_t g;
+
+    g.tag = (t->site & 0xffffu) | t->generation << 16;
+    g.word[0] = t->row;
+    g.word[1] = GPURT_STATE_TASKS + t->executor;
+    g.word[2] = (uint32_t)(t->time48 >> 16);
+    return g;
+}
+
+/* Returns: false, the owner is no task. */
+GPURT_HD bool gpurt_state_task_unpack(gpurt_group_t g, gpurt_state_task_t *t)
+{
+    t->executor = g.word[1] - GPURT_STATE_TASKS;
+    t->row = g.word[0];
+    t->generation = g.tag >> 16;
+    t->site = g.tag & 0xffffu;
+    t->time48 = (uint64_t)g.word[2] << 16;
+    return g.word[1] >= GPURT_STATE_TASKS;
+}
+
 /* Where a holder in this role stands among an object's owners. */
 GPURT_HD uint32_t gpurt_state_owner_at(uint32_t role, uint32_t ring)
 {
