@@ -8,6 +8,7 @@
 #include "panictell.h"
 #include "panicwait.h"
 #include "part.h"
+#include "tasktell.h"
 #include "threadwait.h"
 #include "viewer.h"
 
@@ -60,6 +61,20 @@ static void threads_forked(uint32_t index, bool known)
     gpurt_threadwait_forked(index);
 }
 
+static gpurt_status_t tasks_connect(const gpurt_opened_t *o, const gpurt_boxview_t *view,
+                                    gpurt_error_t *err)
+{
+    (void)err;
+    gpurt_tasktell_connect(o, view->map, view->device, view->host);
+    return GPURT_OK;
+}
+
+static void tasks_forked(uint32_t index, bool known)
+{
+    (void)known;
+    gpurt_tasktell_forked(index);
+}
+
 static gpurt_status_t waits_connect(const gpurt_opened_t *o, const gpurt_boxview_t *view,
                                     gpurt_error_t *err)
 {
@@ -101,6 +116,7 @@ static const gpurt_boxpart_t parts[] = {
     {false, viewer_connect, gpurt_viewer_disconnect, NULL}, /* its part forks it */
     {false, NULL, NULL, units_forked},
     {false, threads_connect, gpurt_threadwait_disconnect, threads_forked},
+    {false, tasks_connect, gpurt_tasktell_disconnect, tasks_forked},
     {true, waits_connect, gpurt_panicwait_close, waits_forked},
     {true, lines_connect, gpurt_panictell_stop, lines_forked},
 };

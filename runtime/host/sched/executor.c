@@ -9,6 +9,7 @@
 #include "optionsize.h"
 #include "plural.h"
 #include "refuse.h"
+#include "tasktell.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -220,6 +221,8 @@ static void own_fill(gpurt_executor_own_t *e, gpurt_t *rt, const gpurt_kernel_t 
     e->map.groups = o->groups;
     e->map.places = o->places;
     e->slices = o->slices != GPURT_EXECUTOR_NO_SLICES;
+    e->told = gpurt_tasktell_page(rt) != NULL;
+    e->map.id = e->id;
     e->map.queued_shift = e->slices ? 0 : GPURT_TASK_SAMPLED_BITS;
     e->map.slice_cycles = slice_cycles_of(e, o->slices);
     e->map.slice_longest =

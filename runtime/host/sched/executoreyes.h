@@ -24,8 +24,10 @@ typedef struct gpurt_executor_seen {
     const gpurt_executor_warp_t *warps;
     const uint32_t *moves;
     uint64_t now_ns;
-    bool due;                      /* also what did not change is told */
-    uint32_t ready, live, running; /* tasks; warps that are in a body */
+    bool due; /* also what did not change is told */
+    uint32_t ready, live,
+        running;    /* tasks, those that sleep too; warps that are in a body */
+    uint32_t timed; /* of ready: tasks that sleep */
 } gpurt_executor_seen_t;
 
 /* The body of a warp that was seen last. */
@@ -70,6 +72,7 @@ typedef struct gpurt_executor_eyes {
     uint64_t groups[GPURT_TASK_GROUPS][GPURT_EYES_GROUP],
         groups_ns; /* likewise, and when */
     gpurt_stuck_t stuck[GPURT_EYES_STUCK];
+    struct gpurt_taskwaits *waits; /* taskwaits.c; NULL: none yet */
 } gpurt_executor_eyes_t;
 
 /* Whether a warp is in a body, and the row of its task. */

@@ -21,7 +21,7 @@ typedef struct part {
 } part_t;
 
 enum {
-    PARTS = 16,
+    PARTS = 18,
     PART_ALIGN = 256
 };
 
@@ -51,6 +51,8 @@ static void parts_list(gpurt_executor_own_t *e, part_t parts[PARTS])
         {&m->causes, e->slices ? m->task_count * sizeof *m->causes : 0},
         {&m->moves, gpurt_executor_moves_bytes(m)},
         {&m->named, e->record_count * sizeof *m->named},
+        {&m->waits, e->told ? m->task_count * sizeof *m->waits : 0},
+        {&m->lines, e->told ? e->kinds.count * sizeof *m->lines : 0},
         {&m->self, sizeof *m},
     };
 
@@ -196,6 +198,10 @@ gpurt_status_t gpurt_executor_make(gpurt_executor_own_t *e, gpurt_error_t *err)
     parts_place(parts, (char *)e->memory);
     if (!e->slices)
         e->map.causes = NULL;
+    if (!e->told) {
+        e->map.waits = NULL;
+        e->map.lines = NULL;
+    }
     return all_fill(e, bytes, err);
 }
 

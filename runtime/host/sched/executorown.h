@@ -24,6 +24,7 @@ typedef struct gpurt_executor_own {
     gpurt_stream_t stream; /* of its own, to write and read the device's memory */
     uint32_t blocks, warps, record_count;
     bool slices;             /* the log is told of bodies one by one */
+    bool told;               /* bodies say what they wait for (taskwaits.c) */
     uint32_t stuck_ms;       /* a task that does not come on for so long is told of */
     gpurt_task_list_t kinds; /* of the program's */
     struct gpurt_executor_eyes *eyes; /* under the viewer's lock; NULL: nobody looks */

@@ -5,6 +5,7 @@
 
 #include "executoreyes.h"
 #include "hosttime.h"
+#include "taskwaits.h"
 
 #include <stdlib.h>
 
@@ -301,9 +302,11 @@ static bool executor_look(gpurt_viewer_t *v, const void *object, bool due, uint6
     seen.live = (uint32_t)s.live;
     seen.ready = (uint32_t)(values[READY] + values[TIMED]);
     seen.running = (uint32_t)values[RUNNING];
+    seen.timed = (uint32_t)values[TIMED];
     gpurt_kindview_look(v, e, &seen);
     gpurt_groupview_look(v, e, &seen, s.groups);
     values[STUCK] = gpurt_stuckview_look(v, e, &seen);
+    gpurt_taskwaits_look(v, e, &seen);
     values[STATE] = state_of(values);
     return true;
 }
@@ -357,6 +360,7 @@ void gpurt_executorview_end(gpurt_executor_own_t *e)
         gpurt_kindview_end(v, e);
         gpurt_groupview_end(v, e);
         gpurt_stuckview_end(v, e);
+        gpurt_taskwaits_end(e);
         gpurt_viewer_leave();
     }
     eyes_free(e->eyes);

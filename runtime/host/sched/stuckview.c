@@ -5,15 +5,13 @@
  * started. */
 #define GPURT_NO_POINTS /* host code: no schedule is explored here */
 
-#include "executoreyes.h"
+#include "taskpool.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum {
-    HELD_MOST = 12,   /* of the list, so that there is room for those that wait */
-    WAITERS_MOST = 3, /* of one that runs */
-    WALK_MOST = 4096  /* edges of a task that are counted */
+    HELD_MOST = 12,  /* of the list, so that there is room for those that wait */
+    WAITERS_MOST = 3 /* of one that runs */
 };
 
 enum {
@@ -69,75 +67,10 @@ static gpurt_stuck_t *find_add(finds_t *f, uint32_t row, gpurt_stuck_why_t why)
     return s;
 }
 
-/* ---- reading the pool ------------------------------------------------------------------ */
+/* ---- tasks that wait ------------------------------------------------------------------ */
 
-/* A copy of rows and edges, and what it says of each row. Owner: the look. */
-typedef struct pool {
-    gpurt_task_row_t *rows;
-    uint64_t *marks;
-    gpurt_task_edge_t *edges;
-    uint32_t *edges_to, *children; /* that a row waits for: how many, */
-    uint32_t *before, *child;      /* ... and one of them, + 1 */
-    uint32_t *awaited;
-} pool_t;
-
-static void pool_free(pool_t *p)
-{
-    free(p->rows);
-    free(p->marks);
-    free(p->edges);
-    free(p->edges_to);
-}
-
-static bool pool_make(gpurt_viewer_t *v, const gpurt_executor_own_t *e, pool_t *p)
-{
-    size_t rows = e->map.task_count, edges = e->map.edge_count;
-
-    memset(p, 0, sizeof *p);
-    if (rows > GPURT_EYES_ROWS || edges > 2 * GPURT_EYES_ROWS)
-        return false;
-    p->rows = (gpurt_task_row_t *)malloc(rows * sizeof *p->rows);
-    p->marks = (uint64_t *)malloc(rows * sizeof *p->marks);
-    p->edges = (gpurt_task_edge_t *)malloc(edges * sizeof *p->edges);
-    p->edges_to = (uint32_t *)calloc(5 * rows, sizeof *p->edges_to);
-    if (!p->rows || !p->marks || !p->edges || !p->edges_to ||
-        !gpurt_eyes_fetch(v, e, p->rows, e->map.tasks, rows * sizeof *p->rows) ||
-        !gpurt_eyes_fetch(v, e, p->marks, e->map.marks, rows * sizeof *p->marks) ||
-        !gpurt_eyes_fetch(v, e, p->edges, e->map.edges, edges * sizeof *p->edges)) {
-        pool_free(p);
-        return false;
-    }
-    p->children = p->edges_to + rows;
-    p->before = p->children + rows;
-    p->child = p->before + rows;
-    p->awaited = p->child + rows;
-    return true;
-}
-
-static void row_read(const gpurt_executor_own_t *e, pool_t *p, uint32_t row)
-{
-    uint32_t edge = (uint32_t)(p->marks[row] & GPURT_TASK_EDGES);
-    uint32_t parent = p->rows[row].head.parent;
-
-    for (uint32_t i = 0; i < WALK_MOST && edge && edge <= e->map.edge_count; i++) {
-        uint32_t to = p->edges[edge - 1].to;
-
-        edge = p->edges[edge - 1].next;
-        p->awaited[row]++;
-        if (to < e->map.task_count) {
-            p->edges_to[to]++;
-            p->before[to] = row + 1;
-        }
-    }
-    if (p->rows[row].xneeds && parent && parent <= e->map.task_count) {
-        p->children[parent - 1]++;
-        p->child[parent - 1] = row + 1;
-        p->awaited[row]++;
-    }
-}
-
-static void waiter_add(finds_t *f, const pool_t *p, uint32_t row, gpurt_stuck_why_t why,
-                       uint64_t since_ns)
+static void waiter_add(finds_t *f, const gpurt_taskpool_t *p, uint32_t row,
+                       gpurt_stuck_why_t why, uint64_t since_ns)
 {
     gpurt_stuck_t *s = find_add(f, row, why);
 
@@ -154,7 +87,7 @@ static void waiter_add(finds_t *f, const pool_t *p, uint32_t row, gpurt_stuck_wh
         s->for_row = p->before[row];
 }
 
-static gpurt_stuck_why_t why_of(const pool_t *p, uint32_t row)
+static gpurt_stuck_why_t why_of(const gpurt_taskpool_t *p, uint32_t row)
 {
     if (p->rows[row].xneeds > p->edges_to[row] + p->children[row])
         return GPURT_STUCK_HELD;
@@ -164,19 +97,17 @@ static gpurt_stuck_why_t why_of(const pool_t *p, uint32_t row)
 /* Nothing runs, nothing is ready, and tasks live: those that nobody has started come first. */
 static void waiters_find(gpurt_viewer_t *v, const gpurt_executor_own_t *e, finds_t *f)
 {
-    pool_t p;
+    gpurt_taskpool_t p;
 
-    if (!pool_make(v, e, &p))
+    if (!gpurt_taskpool_read(v, e, false, &p))
         return;
-    for (uint32_t row = 0; row < e->map.task_count; row++)
-        row_read(e, &p, row);
     for (uint32_t row = 0; row < e->map.task_count && f->count < HELD_MOST; row++)
         if (p.rows[row].xneeds && why_of(&p, row) == GPURT_STUCK_HELD)
             waiter_add(f, &p, row, GPURT_STUCK_HELD, e->eyes->quiet_ns);
     for (uint32_t row = 0; row < e->map.task_count; row++)
         if (p.rows[row].xneeds && why_of(&p, row) != GPURT_STUCK_HELD)
             waiter_add(f, &p, row, why_of(&p, row), e->eyes->quiet_ns);
-    pool_free(&p);
+    gpurt_taskpool_free(&p);
 }
 
 /* ---- bodies that run on ---------------------------------------------------------------- */
@@ -203,7 +134,7 @@ static void awaited_find(gpurt_viewer_t *v, const gpurt_executor_own_t *e, finds
     s->generation = (uint32_t)(mark >> 32);
     s->awaited = r.head.parent != 0;
     at = (uint32_t)(mark & GPURT_TASK_EDGES);
-    for (uint32_t i = 0; i < WALK_MOST && at && at <= e->map.edge_count; i++) {
+    for (uint32_t i = 0; i < GPURT_POOL_WALK && at && at <= e->map.edge_count; i++) {
         if (!gpurt_eyes_fetch(v, e, &edge, &e->map.edges[at - 1], sizeof edge))
             return;
         at = edge.next;

@@ -270,15 +270,24 @@ GPURT_DEV gpurt_status_t gpurt_channel_receive_first_at(const gpurt_channel_t *c
     return answer;
 }
 
+/* What waits at it are waits for, with its name (waits.h, task.h). One lane. Returns: NULL, there is no channel. */
+GPURT_DEV gpurt_waitable_t *gpurt_channel_waitable(const gpurt_channel_t *c)
+{
+    if (!c->words)
+        return NULL;
+    gpurt_waitable_name(&c->words->desk.waitable, GPURT_WAITABLE_CHANNEL,
+                        c->words->desk.name, GPURT_WAITABLE_SINGLE);
+    return &c->words->desk.waitable;
+}
+
 /* role: GPURT_HOLD_SENDER or _RECEIVER, until gpurt_channel_leave. One lane, for its warp. */
 GPURT_DEV void gpurt_channel_hold(const gpurt_channel_t *c, uint32_t role,
                                   gpurt_site_t *place)
 {
-    if (!c->words)
-        return;
-    gpurt_waitable_name(&c->words->desk.waitable, GPURT_WAITABLE_CHANNEL,
-                        c->words->desk.name, GPURT_WAITABLE_SINGLE);
-    gpurt_hold(&c->words->desk.waitable, role, place);
+    gpurt_waitable_t *o = gpurt_channel_waitable(c);
+
+    if (o)
+        gpurt_hold(o, role, place);
 }
 
 GPURT_DEV void gpurt_channel_leave(const gpurt_channel_t *c, uint32_t role)

@@ -52,6 +52,12 @@
  *                                    pauses that double up to 64. For what no task tells of: a channel
  *                                    (gpurt_channel_try_receive in lane 0), a host call, a word. naps: a
  *                                    uint32_t of the arguments, 0 at first
+ *   GPURT_TASK_UNTIL_OF(run, &t->naps, object, reason, condition)
+ *                                    the same, and the wait-for graph knows for what: object and reason as
+ *                                    in waits.h, of a channel gpurt_channel_waitable and GPURT_WAIT_DATA
+ *   gpurt_task_hold(run, object, role)  gpurt_task_release(run, object, role)
+ *                                    one lane: gpurt_hold and gpurt_release of waits.h, for a task. Others
+ *                                    that wait at the object wait for this task, whichever warp has it
  *   bool gpurt_task_due(run)         of a long body, every microsecond or two: whether it should end
  *                                    its run soon, by gpurt_task_await, because something more
  *                                    urgent is ready, its group has had its share, it is asked to stop, or the host
@@ -71,6 +77,7 @@
 
 #include <gpurt/impl/task/taskdue.h>
 #include <gpurt/impl/task/taskgather.h>
+#include <gpurt/impl/task/taskwait.h>
 #include <gpurt/tasklane.h>
 
 /* ---- declarations ---------------------------------------------------------------------- */
@@ -108,7 +115,8 @@ typedef struct gpurt_task_list {
 /* gpurt_task_call_NAME: its turn in a warp's batch. gpurt_task_gather_NAME: in all warps of the block. */
 #define GPURT_TASK_GATHERS_NOT_(name)                          \
     enum {                                                     \
-        gpurt_task_gathers_##name                              \
+        gpurt_task_gathers_##name,                             \
+        gpurt_task_line_##name = __LINE__                      \
     };                                                         \
     GPURT_DEV void gpurt_task_gather_##name(gpurt_worker_t *w) \
     {                                                          \
@@ -138,7 +146,8 @@ typedef struct gpurt_task_list {
 #define GPURT_TASK_BLOCK(name, t, run)                         \
     GPURT_TASK_BODY_(name, t, gpurt_task_run_t, run);          \
     enum {                                                     \
-        gpurt_task_gathers_##name = 1                          \
+        gpurt_task_gathers_##name = 1,                         \
+        gpurt_task_line_##name = __LINE__                      \
     };                                                         \
     GPURT_DEV void gpurt_task_gather_##name(gpurt_worker_t *w) \
     {                                                          \
@@ -164,10 +173,34 @@ case gpurt_task_number_##name:              \
 #    define GPURT_EXECUTOR_REGISTERS 128
 #endif
 #define GPURT_TASK_GATHERS_(name, type) | gpurt_task_gathers_##name
+/* The lines of bodies, for who asks where a task waits. */
+#define GPURT_TASK_LINE_(name, type)     \
+    {{0},                                \
+     0,                                  \
+     "its body",                         \
+     __FILE__,                           \
+     gpurt_task_line_##name,             \
+     (uint16_t)(sizeof("its body") - 1), \
+     (uint16_t)(sizeof(__FILE__) - 1),   \
+     GPURT_LEVEL_PANIC,                  \
+     0,                                  \
+     GPURT_KIND_HANG},
+#define GPURT_TASK_LINES_(executor, tasks)                                          \
+    typedef struct gpurt_task_lines_of_##executor {                                 \
+        gpurt_site_t at[gpurt_task_count_of_##executor];                            \
+    } gpurt_task_lines_of_##executor;                                               \
+    GPURT_DEVN void gpurt_task_lines_tell_##executor(const gpurt_executor_map_t *m) \
+    {                                                                               \
+        GPURT_KEPT(gpurt_task_lines_of_##executor, gpurt_lines_,                    \
+                   {{tasks(GPURT_TASK_LINE_)}});                                    \
+                                                                                    \
+        gpurt_taskwait_lines(m, gpurt_lines_.at, gpurt_task_count_of_##executor);   \
+    }
 #define GPURT_EXECUTOR(executor, tasks)                                        \
     GPURT_STATIC_ASSERT(                                                       \
         GPURT_WORKER_CLEANS,                                                   \
         "an executor's file: #define GPURT_DEFER_DEPTH 4 before any include"); \
+    GPURT_TASK_LINES_(executor, tasks)                                         \
     GPURT_TABLE const char *const gpurt_task_words_of_##executor[] = {         \
         tasks(GPURT_TASK_NAME_)};                                              \
     GPURT_KERNEL_LEAN(executor, struct gpurt_executor_args, gpurt_p_,          \
@@ -177,6 +210,7 @@ case gpurt_task_number_##name:              \
         uint32_t gpurt_key_;                                                   \
                                                                                \
         gpurt_worker_begin(&w, gpurt_p_, gpurt_task_words_of_##executor);      \
+        gpurt_task_lines_tell_##executor(w.run.map);                           \
         do {                                                                   \
             if ((0 tasks(GPURT_TASK_GATHERS_)) && w.gathers &&                 \
                 (gpurt_key_ = gpurt_gather_begin(&w)) != 0) {                  \
@@ -256,8 +290,9 @@ GPURT_DEV void gpurt_task_sleep(gpurt_task_run_t *run, uint64_t ns)
     run->again = true;
 }
 
-/* The whole warp, and lane 0 alone looks at `naps`: another nap, longer than the one before. */
-GPURT_DEV void gpurt_task_nap(gpurt_task_run_t *run, uint32_t *naps)
+/* The whole warp, and lane 0 alone looks at `naps`: another nap, longer than the one before. Returns: how many there
+ * were. */
+GPURT_DEV uint32_t gpurt_task_nap(gpurt_task_run_t *run, uint32_t *naps)
 {
     uint32_t past = 0;
 
@@ -265,22 +300,54 @@ GPURT_DEV void gpurt_task_nap(gpurt_task_run_t *run, uint32_t *naps)
         past = (*naps)++;
     past = gpurt_shfl_u32(GPURT_FULL_MASK, past, 0);
     gpurt_task_sleep(run, 1000ull << (past < 6 ? past : 6));
+    return past;
 }
 /* What they waited for has come, as one lane found. */
-GPURT_DEV void gpurt_task_woken(uint32_t *naps)
+GPURT_DEV void gpurt_task_woken(gpurt_task_run_t *run, uint32_t *naps)
 {
     gpurt_syncwarp(GPURT_FULL_MASK); /* what that lane has acquired holds for all */
-    if (gpurt_lane() == 0)
+    if (gpurt_lane() == 0) {
+        if (*naps > GPURT_NAPS_TOLD)
+            gpurt_taskwait_end(run);
         *naps = 0;
+    }
 }
-#define GPURT_TASK_UNTIL(run, naps, condition)          \
-    do {                                                \
-        if (!gpurt_any(GPURT_FULL_MASK, (condition))) { \
-            gpurt_task_nap((run), (naps));              \
-            return;                                     \
-        }                                               \
-        gpurt_task_woken(naps);                         \
+#define GPURT_TASK_UNTIL_OF(run, naps, object, reason, condition)                      \
+    do {                                                                               \
+        if (!gpurt_any(GPURT_FULL_MASK, (condition))) {                                \
+            GPURT_PLACE(gpurt_until_, "sleeps until");                                 \
+                                                                                       \
+            if (gpurt_task_nap((run), (naps)) >= GPURT_NAPS_TOLD && gpurt_lane() == 0) \
+                gpurt_taskwait_tell((run), gpurt_waitable_number(object), (reason),    \
+                                    &gpurt_until_);                                    \
+            return;                                                                    \
+        }                                                                              \
+        gpurt_task_woken((run), (naps));                                               \
     } while (0)
+#define GPURT_TASK_UNTIL(run, naps, condition) \
+    GPURT_TASK_UNTIL_OF(run, naps, NULL, GPURT_WAIT_WORD, condition)
+
+/* One lane: from here on the task holds it in that role, as others see it (waits.h), whatever lane runs it. */
+GPURT_DEV void gpurt_task_hold_at(const gpurt_task_run_t *run, const gpurt_waitable_t *o,
+                                  uint32_t role, gpurt_site_t *place)
+{
+    if (run->map->waits)
+        gpurt_taskwait_hold(run->map, gpurt_waitable_number(o), role, run->task,
+                            gpurt_place_number(place),
+                            gpurt_globaltimer() & GPURT_TIME_MASK);
+}
+#define gpurt_task_hold(run, object, role)                         \
+    do {                                                           \
+        GPURT_PLACE(gpurt_hold_, "holds");                         \
+                                                                   \
+        gpurt_task_hold_at((run), (object), (role), &gpurt_hold_); \
+    } while (0)
+GPURT_DEV void gpurt_task_release(const gpurt_task_run_t *run, const gpurt_waitable_t *o,
+                                  uint32_t role)
+{
+    if (run->map->waits)
+        gpurt_taskwait_hold(run->map, gpurt_waitable_number(o), role, 0, 0, 0);
+}
 
 GPURT_DEV bool gpurt_task_due(gpurt_task_run_t *run)
 {

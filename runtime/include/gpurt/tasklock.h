@@ -25,6 +25,8 @@
  *       GPURT_E_INVALID     this task is more urgent than the lock is for, by its own priority or by
  *                           that of a lock that it holds
  *       GPURT_E_CANCELLED   lanes of the warp are missing
+ *   gpurt_tasklock_name(l, name, index)  for reports (waits.h): "journal", GPURT_WAITABLE_SINGLE. Else it is
+ *                                    "task lock". One lane
  *   gpurt_tasklock_give(run, l)      GPURT_E_NOT_OWNER: this task does not hold it
  *
  * A mutex (mutex.h) belongs to a lane, so a body gives it back before it returns. This lock belongs
@@ -59,6 +61,8 @@ typedef struct gpurt_tasklock {
     uint32_t xwas;    /* the holder's level before; written by: the holder */
     uint64_t xwaits;  /* looks that found it held; written by: any task */
     uint32_t xdied;   /* was held by a task that had ended; written by: who took it then */
+    gpurt_waitable_t waitable;
+    uint32_t xsite, xsince; /* where it was taken, and when >> 16; written by: the holder */
 } gpurt_tasklock_t;
 
 GPURT_DEV void gpurt_tasklock_init(gpurt_tasklock_t *l, uint32_t how)
@@ -66,11 +70,44 @@ GPURT_DEV void gpurt_tasklock_init(gpurt_tasklock_t *l, uint32_t how)
     l->xholder = l->xwaits = 0;
     l->how = how;
     l->xwas = l->xdied = 0;
+    l->waitable.xnumber = l->xsite = l->xsince = 0;
+}
+
+/* One lane, once. */
+GPURT_DEV void gpurt_tasklock_name(gpurt_tasklock_t *l, const char *name, uint32_t index)
+{
+    gpurt_waitable_name(&l->waitable, GPURT_WAITABLE_LOCK, name, index);
+}
+
+/* One lane found that another task holds it. It tells of both, so that who takes and gives a lock for which nobody
+ * waits tells nothing. relaxed: hints */
+GPURT_DEVN void gpurt_tasklock_tell(const gpurt_task_run_t *run, gpurt_tasklock_t *l,
+                                    gpurt_task_t holder, gpurt_site_t *place)
+{
+    if (!run->map->waits)
+        return;
+    if (!gpurt_waitable_number(&l->waitable))
+        gpurt_tasklock_name(l, "task lock", GPURT_WAITABLE_SINGLE);
+    gpurt_taskwait_hold(run->map, gpurt_waitable_number(&l->waitable), GPURT_HOLD_ALONE,
+                        holder, gpurt_load_relaxed_dev_u32(&l->xsite),
+                        (uint64_t)gpurt_load_relaxed_dev_u32(&l->xsince) << 16);
+    gpurt_taskwait_tell(run, gpurt_waitable_number(&l->waitable), GPURT_WAIT_OWNER, place);
+}
+
+/* One lane has taken it. relaxed: as above */
+GPURT_DEVN void gpurt_tasklock_taken(const gpurt_task_run_t *run, gpurt_tasklock_t *l,
+                                     gpurt_site_t *place)
+{
+    if (!run->map->waits)
+        return;
+    gpurt_store_relaxed_dev_u32(&l->xsite, gpurt_place_number(place));
+    gpurt_store_relaxed_dev_u32(&l->xsince, (uint32_t)(gpurt_globaltimer() >> 16));
+    gpurt_taskwait_end(run);
 }
 
 /* One lane. */
 GPURT_DEV gpurt_status_t gpurt_tasklock_try(const gpurt_task_run_t *run,
-                                            gpurt_tasklock_t *l)
+                                            gpurt_tasklock_t *l, gpurt_site_t *place)
 {
     uint64_t was = 0;
 
@@ -86,6 +123,7 @@ GPURT_DEV gpurt_status_t gpurt_tasklock_try(const gpurt_task_run_t *run,
         return GPURT_E_OWNER_DIED;
     }
     gpurt_red_add_relaxed_dev_u64(&l->xwaits, 1); /* relaxed: a statistic */
+    gpurt_tasklock_tell(run, l, was, place);
     return GPURT_E_NOT_READY;
 }
 
@@ -97,25 +135,32 @@ GPURT_DEV void gpurt_tasklock_level(gpurt_task_run_t *run, uint32_t level)
     run->key = (run->key & ~0xff00u) | level << 8;
 }
 
-GPURT_DEVN gpurt_status_t gpurt_tasklock_take(gpurt_task_run_t *run, gpurt_tasklock_t *l)
+GPURT_DEVN gpurt_status_t gpurt_tasklock_take_at(gpurt_task_run_t *run, gpurt_tasklock_t *l,
+                                                 gpurt_site_t *place)
 {
     int32_t st = GPURT_OK;
 
     if (!gpurt_task_whole())
         return GPURT_E_CANCELLED;
     if (gpurt_lane() == 0)
-        st = gpurt_tasklock_try(run, l);
+        st = gpurt_tasklock_try(run, l, place);
     st = gpurt_shfl_i32(GPURT_FULL_MASK, st, 0);
     if (st != GPURT_OK && st != GPURT_E_OWNER_DIED)
         return st;
     if (gpurt_lane() == 0) { /* relaxed: its own; the host may look */
         gpurt_store_relaxed_dev_u32(&l->xwas, gpurt_body_level(run->key));
         run->row->head.flags |= GPURT_TASK_LOCKED;
+        gpurt_tasklock_taken(run, l, place);
     }
     gpurt_syncwarp(GPURT_FULL_MASK); /* what lane 0 acquired, the others see */
     gpurt_tasklock_level(run, gpurt_task_level(l->how));
     return st;
 }
+#define gpurt_tasklock_take(run, l)                        \
+    __extension__({                                        \
+        GPURT_PLACE(gpurt_place_, "takes a task lock");    \
+        gpurt_tasklock_take_at((run), (l), &gpurt_place_); \
+    })
 
 GPURT_DEVN gpurt_status_t gpurt_tasklock_give(gpurt_task_run_t *run, gpurt_tasklock_t *l)
 {

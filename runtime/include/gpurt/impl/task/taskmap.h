@@ -14,6 +14,7 @@
 
 #include <gpurt/service.h>
 
+#include <gpurt/impl/group.h>
 #include <gpurt/impl/task/taskring.h>
 
 enum {
@@ -137,6 +138,8 @@ typedef struct GPURT_ALIGN(128) gpurt_executor_words {
     uint32_t xinjecting; /* 1: a warp takes orders of the host's */
     uint32_t xtaken;     /* orders that were; written by: that warp */
     uint32_t unused3[30];
+    uint32_t xasks; /* times that a body told what it waits for; written by: any lane */
+    uint32_t unused4[31];
     gpurt_task_line_t heads[GPURT_RINGS], tails[GPURT_RINGS];
     uint64_t xlongest[GPURT_TASK_KINDS];          /* cycles of a body of each kind */
     gpurt_task_group_t groups[GPURT_TASK_GROUPS]; /* the first is group 1 */
@@ -287,6 +290,11 @@ typedef struct gpurt_executor_map {
                        * waited for; NULL: no slices */
     uint32_t *moves; /* a pair of multiprocessors each, from and to: of sampled rows */
     uint64_t *named; /* handle of the task of each record; written by: who takes orders */
+    gpurt_group_t
+        *waits; /* of a row each: what its task waits for, as its body told (taskwait.h);
+                           * written by: that body. NULL: nobody looks */
+    uint32_t *
+        lines; /* of a function each: the number of its line; written by: block 0. NULL: likewise */
     gpurt_executor_desk_t *desk;
     gpurt_task_record_t *records;
     const struct gpurt_executor_map *self;                   /* this, in device memory */
@@ -297,6 +305,7 @@ typedef struct gpurt_executor_map {
         fair_pulls; /* of a block, of which one begins with the least urgent; 0: none */
     uint32_t groups, places, home_shift;
     uint32_t queued_shift;
+    uint32_t id;            /* of the executor, in its process */
     uint64_t slice_cycles;  /* of a warp, between two bodies that it tells the log of */
     uint64_t slice_longest; /* cycles: of a body that takes longer it always does */
 } gpurt_executor_map_t;
