@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a watch tells of threads of the host: nothing while they wait alone, and lanes before them. What is said
+/* What a watch tells of threads of the host and of tasks: nothing while they wait alone, and lanes before them. What is said
  * of each reason, and of a page that somebody damaged. */
 #include "hang_text.h"
 #include "hang_watch.h"
@@ -43,6 +43,46 @@ static void a_thread_alone_is_no_hang(void)
     gpurt_boxmap_detach(&map);
 }
 
+static char said[1 << 20];
+
+static void json_take(const gpurt_waitgraph_t *g)
+{
+    gpurt_json_t j;
+
+    gpurt_json_memory(&j, said, sizeof said);
+    hang_json(&j, NULL, g);
+}
+
+static void task_put(uint32_t why, uint64_t now)
+{
+    uint64_t since = now - AGE_NS;
+    gpurt_taskwait_t w = {.since = {(uint32_t)since, (uint32_t)(since >> 32)},
+                          .section = DEVICE,
+                          .why = (uint8_t)why,
+                          .name = "a task"};
+
+    CHECK(gpurt_taskpage_begin(gpurt_boxmap_tasks(&map, HOST), &w));
+}
+
+static void a_task_that_runs_is_no_hang(void)
+{
+    uint64_t now = gpurt_real_ns();
+    gpurt_waitgraph_t g;
+    hang_watch_t w = {0};
+
+    begin();
+    task_put(GPURT_TASKWAIT_RUNS, now);
+    CHECK_EQ(silence(1, &w, &g), HANG_NOTHING);
+    CHECK_EQ(w.waits.count, 1);
+    task_put(GPURT_TASKWAIT_CHILDREN, now);
+    CHECK_EQ(silence(2, &w, &g), HANG_FOUND);
+    json_take(&g);
+    CHECK_MSG(strstr(said, "\"why\":\"awaits_children\""), "%s", said);
+    gpurt_waitgraph_fini(&g);
+    hang_watch_fini(&w);
+    gpurt_boxmap_detach(&map);
+}
+
 /* The thread's wait is older. */
 static void a_row_names_lanes(void)
 {
@@ -65,16 +105,6 @@ static void a_row_names_lanes(void)
     hang_watch_fini(&w);
     gpurt_dictionary_fini(&d);
     gpurt_boxmap_detach(&map);
-}
-
-static char said[1 << 20];
-
-static void json_take(const gpurt_waitgraph_t *g)
-{
-    gpurt_json_t j;
-
-    gpurt_json_memory(&j, said, sizeof said);
-    hang_json(&j, NULL, g);
 }
 
 static void each_reason_has_a_word(void)
@@ -132,6 +162,21 @@ static void garbage_user(void)
     gpurt_threadpage_use(threads, (uint32_t)rand() % GPURT_THREADPAGE_USERS, &user);
 }
 
+/* Rows are few, so that some wait for others. */
+static void garbage_task(gpurt_taskpage_t *tasks)
+{
+    gpurt_taskwait_t w;
+
+    fill(&w, sizeof w);
+    w.section = DEVICE;
+    w.executor = 1;
+    w.row %= 8;
+    w.why %= GPURT_TASKWAIT_WHYS + 1;
+    for (uint32_t i = 0; i < GPURT_TASKWAIT_FOR; i++)
+        w.for_row[i] = rand() % 2 ? w.for_row[i] % 9 : w.for_row[i];
+    (void)gpurt_taskpage_begin(tasks, &w);
+}
+
 /* Texts of the page are no commands to a terminal. */
 static void check_plain(const char *text)
 {
@@ -161,16 +206,21 @@ static void garbage_tell(const gpurt_waits_t *waits)
 static void a_damaged_page_is_told_of_in_bounds(void)
 {
     gpurt_waits_t waits = {0};
-    uint32_t most = 0;
+    uint32_t most = 0, tasks_most = 0;
+    gpurt_taskpage_t *tasks;
 
     srand(1);
     for (uint32_t round = 0; round < 300; round++) {
         begin();
+        tasks = gpurt_boxmap_tasks(&map, HOST);
         object_put(&map, 1, &orders, GPURT_HOLD_RECEIVER);
         lane_waits(&map, 1, GPURT_WAIT_DATA, gpurt_real_ns());
-        if (round % 2)
+        if (round % 2) {
             fill(threads, sizeof *threads);
+            fill(tasks, sizeof *tasks);
+        }
         for (uint32_t i = 0; i < 20; i++) {
+            garbage_task(tasks);
             garbage_wait();
             garbage_user();
         }
@@ -181,15 +231,17 @@ static void a_damaged_page_is_told_of_in_bounds(void)
                   waits.waits[i].object < waits.object_count);
         garbage_tell(&waits);
         most = waits.thread_count > most ? waits.thread_count : most;
+        tasks_most = waits.task_count > tasks_most ? waits.task_count : tasks_most;
         gpurt_boxmap_detach(&map);
     }
-    CHECK(most >= 20);
+    CHECK(most >= 20 && tasks_most >= 10);
     gpurt_waits_fini(&waits);
 }
 
 int main(void)
 {
     a_thread_alone_is_no_hang();
+    a_task_that_runs_is_no_hang();
     a_row_names_lanes();
     each_reason_has_a_word();
     a_damaged_page_is_told_of_in_bounds();
