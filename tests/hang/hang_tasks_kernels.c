@@ -52,9 +52,11 @@ GPURT_TASK(owner, t, run)
 
     if (t->state)
         return;
-    if (first)
-        gpurt_task_hold(run, gpurt_channel_waitable(&t->board->jobs.channel), /* the end */
-                        GPURT_HOLD_SENDER);
+    if (first) {
+        gpurt_waitable_t *jobs = gpurt_channel_waitable(&t->board->jobs.channel);
+
+        gpurt_task_hold(run, jobs, GPURT_HOLD_SENDER); /* the end */
+    }
     if (t->way)
         (void)gpurt_task_spawn(run, taker, &child, first, GPURT_TASK_CHILD);
     else

@@ -77,7 +77,7 @@ def check_awaits(report):
     assert hang["circles"] == 1 and inner["circle"] == outer["circle"] == 1, hang
     assert report["line"] == line_of("/* the inner one */") == inner["at"]["line"], report
     assert inner["object"] == {"kind": "lock", "name": "ledger", "index": None} and inner["reason"] == "owner", inner
-    assert inner["task"]["why"] == "waits" and inner["task"]["executor"] == 1 and inner["block"] is None, inner
+    assert inner["task"]["why"] == "waits" and inner["task"]["awaited_by"] == 1 and inner["task"]["executor"] == 1 and inner["block"] is None, inner
     holder, = inner["waits_for"]
     assert holder["held_at"]["line"] == line_of("/* the outer one */") and holder["row"] == outer["task"]["row"], holder
     assert hang["waits"][holder["wait"]] == outer, holder
@@ -133,8 +133,8 @@ def check_ways(folder):
         if way == "sleeps":
             assert of_task(hang, "sleeper")["reason"] == "data", hang
             assert of_task(hang, "sleeper")["waits_for"][0]["held_at"]["line"] == line_of("/* the end */"), hang
-        if way == "crowd":  # 600 wait: the report is short, and says so
-            assert len(hang["waits"]) <= 64 and 500 < hang["left_out"] <= 600, (len(hang["waits"]), hang["left_out"])
+        if way == "crowd":  # up to 600 wait: the report is short, and says so
+            assert len(hang["waits"]) <= 64 and 0 < hang["left_out"] <= 600, (len(hang["waits"]), hang["left_out"])
             assert err.count("\n") < 80 and "found no room in this report" in err, err
 
 
@@ -145,8 +145,8 @@ def check_no_circle(folder):
                           text=True, timeout=LONG, env=dict(ENV, GPURT_HEAP_VIEW="10"))
     assert done.returncode == 0 and "deadlock" not in done.stderr, done
     log = f"{folder}/quit.gplog"
-    recorder, _ = start("0.1", log, "quit", "20")
-    time.sleep(1.3)  # it is about what is not told: longer than it counts as asking
+    recorder, _ = start("0.6", log, "quit", "20")  # on a busy machine it asks again half a second later
+    time.sleep(2)  # it is about what is not told: longer than it counts as asking
     assert "deadlock" not in end(recorder) and not shown_log(log)
     log = f"{folder}/alone.gplog"
     recorder, _ = start("0.2", log, "alone")

@@ -348,7 +348,7 @@ static void wait_fill(const pick_t *k, uint32_t i)
     w->reason = w->why == GPURT_TASKWAIT_HELD ? GPURT_WAIT_WORD : GPURT_WAIT_ALL;
     w->site =
         known && r->head.function < LINES_MOST ? (uint16_t)k->lines[r->head.function] : 0;
-    w->awaited = k->pool->awaited[row];
+    w->awaited = k->pool->awaited[row] + (!r->xneeds && r->head.parent); /* it lives */
     while (fors < GPURT_TASKWAIT_FOR && w->for_row[fors])
         fors++;
     w->others = fors && r->xneeds > fors ? r->xneeds - fors : 0;
