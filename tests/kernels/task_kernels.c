@@ -286,6 +286,35 @@ GPURT_TASK(patient, t, run)
     gpurt_task_result(run, ran);
 }
 
+GPURT_TASK(clings, t, run)
+{
+    uint32_t until = t->until, spawns = t->spawns, state = t->state, ran = 0;
+    task_board_t *board = t->board;
+
+    gpurt_syncwarp(GPURT_FULL_MASK); /* all have read it */
+    if (state == 0) {
+        if (gpurt_lane() == 0)
+            t->state = 1;
+        gpurt_task_sleep(run, 2000000);
+        return;
+    }
+    for (uint32_t i = gpurt_lane(); i - gpurt_lane() < spawns; i += GPURT_WARP_SIZE) {
+        struct task_mark_args one = {board, i, 0, 0};
+        gpurt_task_t task = gpurt_task_spawn(run, mark, &one, i < spawns, 0);
+
+        refused_count(board, i < spawns && !task);
+    }
+    if (gpurt_lane() == 0)
+        gpurt_add_relaxed_sys_u32(&board->xhere, 1);
+    for (uint32_t i = 0; i < PATIENT_LOOKS && ran < until; i++) {
+        if (gpurt_lane() == 0) /* relaxed: a count */
+            ran = gpurt_load_relaxed_dev_u32(&board->xorder);
+        ran = gpurt_shfl_u32(GPURT_FULL_MASK, ran, 0);
+        gpurt_pause();
+    }
+    gpurt_task_result(run, ran);
+}
+
 GPURT_TASK(spends, t, run)
 {
     uint64_t begin = gpurt_globaltimer();

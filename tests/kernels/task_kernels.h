@@ -94,6 +94,12 @@ struct task_patient_args {
     uint32_t spawns, until, yields, state, how;
 };
 
+/* spawns, until: as of a patient one; state: runs so far. */
+struct task_clings_args {
+    task_board_t *board;
+    uint32_t spawns, until, state;
+};
+
 /* until: its second sleep; left: of those below it. Owner: the task. */
 struct task_slumber_args {
     task_board_t *board;
@@ -140,7 +146,8 @@ struct task_hears_args {
  * holds: one lane sends a note, or panics, while it holds the mutex and another lane receives; the
  * result is the note, and above it whether the owner before died. asks: calls the host.
  * patient: spawns marks from 1 on, and waits in its body until so many tasks ran, while it asks what
- * is due. With `yields` it then ends its run, and goes on in another. rouses: its block sees that no
+ * is due. With `yields` it then ends its run, and goes on in another. clings: sleeps, so that its block
+ * looks around; then it spawns marks from 0 on, and waits in its body until so many ran, without asking anything. rouses: its block sees that no
  * other is without work, and does not look again; when the gate is 2 it spawns an urgent mark.
  * spends: takes time; its result is 1 when it was due. sleeps: naps, and then is a mark, which is early when
  * a nap was too short. hears, says: by a channel, each in its own time.
@@ -173,6 +180,7 @@ struct task_hears_args {
     TASK(holds, struct task_holds_args)     \
     TASK(asks, struct task_asks_args)       \
     TASK(patient, struct task_patient_args) \
+    TASK(clings, struct task_clings_args)   \
     TASK(rouses, struct task_mark_args)     \
     TASK(spends, struct task_spends_args)   \
     TASK(sleeps, struct task_sleeps_args)   \

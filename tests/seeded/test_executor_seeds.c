@@ -424,6 +424,46 @@ static void fair_pulls(void)
     OK(gpurt_executor_close(rt, x, NULL, &err));
 }
 
+/* Trees of more tasks than pockets have room for: blocks put the oldest back, get the newest again, and take from each
+ * other. With panics what a block had put back is run by the others. */
+static void trees(bool panics)
+{
+    enum {
+        TREES = 4,
+        DEPTH = 8 /* 67 tasks each, and the eighth of fib's row is 21 */
+    };
+    const gpurt_executor_options_t options = {
+        .blocks = BLOCKS, .warps = 1 + random_below(2), .tasks = 24 * 12 + 2 * TREES};
+    struct task_fib_args tree = {.n = DEPTH};
+    struct task_mark_args panic = {.board = &u.board, .panics = 1};
+    gpurt_submitted_t t[TREES];
+    gpurt_status_t st;
+    uint64_t value, dropped;
+    gpurt_executor_t x;
+
+    memset(&u, 0, sizeof u);
+    OK(gpurt_executor_open(rt, task_tests, &options, &x, &err));
+    for (uint32_t i = 0; i < TREES; i++)
+        if (random_below(2))
+            OK(gpurt_executor_submit(rt, x, forks, &tree, 1, 0, &t[i], &err));
+        else
+            OK(gpurt_executor_submit(rt, x, fib, &tree, 1, 0, &t[i], &err));
+    if (panics)
+        OK(gpurt_executor_submit(rt, x, mark, &panic, 1, GPURT_TASK_PRIORITY(-4), NULL,
+                                 &err));
+    for (uint32_t i = 0; i < TREES; i++) {
+        st = gpurt_executor_wait(rt, x, t[i], WAIT_NS, &value, NULL);
+        CHECK(st == GPURT_OK || (panics && (st == GPURT_E_PANIC || st == GPURT_E_NOMEM)));
+        CHECK(st != GPURT_OK || value == 21);
+    }
+    OK(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    if (!panics)
+        (void)ended_check(x);
+    st = gpurt_executor_close(rt, x, &dropped, NULL);
+    CHECK(st == GPURT_OK || (panics && st == GPURT_E_PANIC));
+    CHECK_EQ(dropped, 0);
+}
+
 /* Who pushes into a slot waits until it was read. */
 static void ring(void)
 {
@@ -478,6 +518,7 @@ int main(int argc, char **argv)
         sown();
         crowds(s.seed % 3 == 1);
         fair_pulls();
+        trees(s.seed % 3 == 2);
         ring();
         meanwhile();
     }

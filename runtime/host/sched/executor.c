@@ -16,6 +16,7 @@
 #include <string.h>
 
 enum {
+    POCKET_LEAST = 8,
     PLACE_TASKS = 1024,  /* that wait at a place at a time */
     TASKS_MOST = 1 << 26 /* so that 31 bits hold tickets of a lap, and 28 an edge */
 };
@@ -194,6 +195,16 @@ static uint32_t spare_of(const gpurt_executor_options_t *o)
     return fair < GPURT_POCKET_NUMBERS ? fair : GPURT_POCKET_NUMBERS;
 }
 
+/* Of a small pool a block keeps its part, so that others find some. */
+static uint32_t pocket_of(const gpurt_executor_options_t *o)
+{
+    const uint32_t part = o->tasks / (4 * o->blocks);
+
+    if (part < POCKET_LEAST)
+        return POCKET_LEAST;
+    return part < GPURT_POCKET_NUMBERS ? part : GPURT_POCKET_NUMBERS;
+}
+
 /* Of a warp, between two bodies that it tells the log of. A GPU's clock runs at 2 GHz at most, so
  * that they are no more than was asked for; that of the CPU back end counts nanoseconds. */
 static uint64_t slice_cycles_of(const gpurt_executor_own_t *e, uint32_t slices)
@@ -216,6 +227,7 @@ static void own_fill(gpurt_executor_own_t *e, gpurt_t *rt, const gpurt_kernel_t 
     e->record_count = o->records;
     e->stuck_ms = o->stuck_ms;
     e->map.spare = spare_of(o);
+    e->map.pocket = pocket_of(o);
     e->map.sms = info.sm_count;
     e->map.fair_pulls = o->fair_pulls;
     e->map.groups = o->groups;

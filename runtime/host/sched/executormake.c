@@ -21,7 +21,7 @@ typedef struct part {
 } part_t;
 
 enum {
-    PARTS = 18,
+    PARTS = 19,
     PART_ALIGN = 256
 };
 
@@ -44,6 +44,7 @@ static void parts_list(gpurt_executor_own_t *e, part_t parts[PARTS])
         {&m->at, m->places ? m->task_count * sizeof *m->at : 0},
         {&m->homes, m->places * sizeof *m->homes},
         {&m->home_slots, ((size_t)m->places << m->home_shift) * sizeof *m->home_slots},
+        {&m->deques, ((size_t)e->blocks << GPURT_DEQUE_SHIFT) * sizeof *m->deques},
         {&m->edges, m->edge_count * sizeof *m->edges},
         {&m->slots, slot_count(m) * sizeof *m->slots},
         {&m->warps, (size_t)e->blocks * e->warps * sizeof *m->warps},
@@ -263,6 +264,7 @@ void gpurt_executor_sum(const gpurt_executor_own_t *e, const gpurt_executor_word
         out->retried += blocks[i].xretried;
         out->placed += blocks[i].xplaced;
         out->astray += blocks[i].xastray;
+        out->stolen += blocks[i].xstolen;
         out->moved += blocks[i].xmoved * GPURT_TASK_SAMPLED;
         out->useful += blocks[i].xuseful;
         out->waiting += blocks[i].xwaiting;
@@ -272,5 +274,7 @@ void gpurt_executor_sum(const gpurt_executor_own_t *e, const gpurt_executor_word
             out->waits[w] += blocks[i].xwaits[w];
         for (uint32_t level = 0; level < GPURT_TASK_LEVELS; level++)
             out->ready[level] += (uint8_t)(blocks[i].xkept >> 8 * level);
+        out->ready[gpurt_deque_level(blocks[i].xdeque)] +=
+            gpurt_deque_count(blocks[i].xdeque);
     }
 }

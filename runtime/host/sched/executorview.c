@@ -40,6 +40,7 @@ enum {
     RETRIED,
     PLACED,
     ASTRAY,
+    STOLEN,
     USEFUL,
     SCHEDULING,
     WAITING,
@@ -96,6 +97,8 @@ static const gpurt_field_t fields[FIELDS] = {
     [PLACED] =
         GPURT_FIELD("placed", COUNTER), /* times that a task with a place was taken up */
     [ASTRAY] = GPURT_FIELD("astray", COUNTER), /* of these, by another block than its */
+    [STOLEN] = GPURT_FIELD("stolen",
+                           COUNTER), /* tasks that blocks took from the deques of others */
     [USEFUL] = GPURT_FIELD("useful_cycles", COUNTER),
     [SCHEDULING] = GPURT_FIELD("scheduling_cycles", COUNTER),
     [WAITING] = GPURT_FIELD("waiting_cycles", COUNTER),
@@ -266,6 +269,7 @@ static void sums_put(const gpurt_executor_status_t *s, uint64_t *values)
     values[RETRIED] = s->retried;
     values[PLACED] = s->placed;
     values[ASTRAY] = s->astray;
+    values[STOLEN] = s->stolen;
     for (uint32_t i = 0; i < GPURT_TASK_WAITS; i++)
         values[AT_WAITS + i] = s->waits[i];
     values[USEFUL] = s->useful;

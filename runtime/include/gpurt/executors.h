@@ -95,6 +95,7 @@ typedef struct gpurt_executor_status {
     uint64_t at_places; /* tasks that are ready, and wait for the block of their place */
     uint64_t placed;    /* times that a task with a place was taken up, */
     uint64_t astray;    /* by another block than its, which had no other work */
+    uint64_t stolen; /* tasks that blocks without work took from what others had put back */
 } gpurt_executor_status_t;
 
 GPURT_BEGIN_DECLS

@@ -3,7 +3,8 @@
  *
  * A task that is ready goes to an idle warp of its block (taskhand.h); else to a pocket of its block,
  * while its warps take it up soon, or no other block is without work, or that finds some in the
- * device's rings; else to the device's ring. A block looks at the device's words
+ * device's rings. Of a full pocket the oldest go to the block's deque (taskdeque.h). What has no room there goes to the
+ * device's ring. A block looks at the device's words
  * once in GPURT_HALL_LOOK_CYCLES, and then gives to blocks without work what it has too much.
  *
  * Context: device code. Nothing here is a safe point, so a warp that is cancelled has done each
@@ -15,6 +16,7 @@
 #include <gpurt/clock.h>
 #include <gpurt/hostword.h>
 
+#include <gpurt/impl/task/taskdeque.h>
 #include <gpurt/impl/task/taskgroup.h>
 #include <gpurt/impl/task/tasklive.h>
 #include <gpurt/impl/task/taskplace.h>
@@ -104,9 +106,9 @@ GPURT_DEV uint32_t gpurt_hall_most(const gpurt_executor_hall_t *hall)
     uint32_t most;
 
     if (!gpurt_hall_owes(hall))
-        return GPURT_POCKET_NUMBERS;
+        return hall->map.pocket;
     most = gpurt_popc(gpurt_hands_idle(&hall->hands)) + gpurt_hall_soon(hall);
-    return most < GPURT_POCKET_NUMBERS ? most : (uint32_t)GPURT_POCKET_NUMBERS;
+    return most < hall->map.pocket ? most : hall->map.pocket;
 }
 
 /* As gpurt_tasks_share, into a pocket as far as there is room. Where there are other blocks, a task
@@ -129,6 +131,29 @@ GPURT_DEV uint32_t gpurt_tasks_keep(const gpurt_task_run_t *run, uint32_t mask,
     return kept;
 }
 
+/* The whole warp: the lanes of `who` have a task each for which the pocket had no room. They become the newest there, and
+ * its oldest go to the deque, unless they are for all. Returns: in the lanes of `who` a task for which there is no room
+ * there, either, or GPURT_TASK_NONE. */
+GPURT_DEVN uint32_t gpurt_tasks_spill(const gpurt_task_run_t *run, uint32_t who,
+                                      uint32_t level, uint32_t index)
+{
+    gpurt_executor_hall_t *hall = run->hall;
+    uint32_t full = GPURT_FULL_MASK, older, put;
+    bool mine = who >> gpurt_lane() & 1u, first, all = false;
+
+    if (gpurt_lane() == 0)
+        all = gpurt_hall_owes(hall) ||
+              (level < gpurt_body_level(run->key) && gpurt_grid_blocks() > 1);
+    if (gpurt_any(full, all))
+        return index;
+    older = gpurt_pocket_swap(&hall->ready[level], who, index);
+    put = gpurt_deque_put(run, who, level, older, &first);
+    if (first) /* in lane 0 alone */
+        gpurt_executor_wake(run->map);
+    put = who & ~gpurt_lanes_behind(full, who, put);
+    return mine && put >> gpurt_lane() & 1u ? GPURT_TASK_NONE : older;
+}
+
 /* The leader: idle warps that can be given `count` tasks of that level. None while the block knows of
  * others that come first; the one that looks at the queues comes last. */
 GPURT_DEV uint32_t gpurt_hall_takers(const gpurt_executor_hall_t *hall, uint32_t count,
@@ -141,7 +166,7 @@ GPURT_DEV uint32_t gpurt_hall_takers(const gpurt_executor_hall_t *hall, uint32_t
         return 0;
     for (uint32_t i = 0; i < GPURT_TASK_LEVELS; i++) /* all at once, without branches */
         some |= i <= level ? gpurt_pocket_count(&hall->ready[i]) : 0;
-    if (some)
+    if (some || gpurt_deque_has(hall) & first)
         return 0;
     if (gpurt_popc(idle) <= count)
         return idle;
@@ -196,6 +221,11 @@ GPURT_DEV void gpurt_tasks_queue_by(const gpurt_task_run_t *run, uint32_t mask,
         if (same && run->hall)
             same = gpurt_lanes_behind(mask, same,
                                       gpurt_tasks_keep(run, mask, same, now, index, end));
+        if (same && run->hall && end == GPURT_POCKET_NEWEST) {
+            index = gpurt_tasks_spill(run, same, now, index);
+            same =
+                gpurt_ballot(mask, same >> gpurt_lane() & 1u && index != GPURT_TASK_NONE);
+        }
         if (same)
             gpurt_tasks_share(run, mask, same, now, index);
     }
@@ -264,11 +294,26 @@ GPURT_DEVN void gpurt_groups_bring(const gpurt_task_run_t *run, uint32_t rings)
     }
 }
 
+/* The whole warp. The lanes' tasks of `who`, all of one level, are the block's now. What has no room goes to all. */
+GPURT_DEVN void gpurt_hall_keep(const gpurt_task_run_t *run, uint32_t who, uint32_t level,
+                                uint32_t index, uint32_t end)
+{
+    gpurt_executor_hall_t *hall = run->hall;
+    uint32_t full = GPURT_FULL_MASK;
+
+    who = gpurt_lanes_behind(
+        full, who,
+        gpurt_pocket_put(&hall->ready[level], full, who, index, GPURT_POCKET_NUMBERS, end));
+    if (who)
+        gpurt_tasks_share(run, full, who, level, index);
+    if (gpurt_lane() == 0)
+        gpurt_hall_news(hall);
+}
+
 /* The whole warp. Its lanes' tasks, as far as they have some, are the block's now: it runs them behind what it
  * has. */
 GPURT_DEV void gpurt_places_keep(const gpurt_task_run_t *run, uint32_t index)
 {
-    gpurt_executor_hall_t *hall = run->hall;
     bool mine = index != GPURT_TASK_NONE;
     uint32_t full = GPURT_FULL_MASK, level = mine ? run->map->tasks[index].head.level : 0;
 
@@ -277,15 +322,43 @@ GPURT_DEV void gpurt_places_keep(const gpurt_task_run_t *run, uint32_t index)
         uint32_t same = gpurt_ballot(full, mine && level == now);
 
         left &= ~same;
-        same =
-            gpurt_lanes_behind(full, same,
-                               gpurt_pocket_put(&hall->ready[now], full, same, index,
-                                                GPURT_POCKET_NUMBERS, GPURT_POCKET_OLDEST));
-        if (same)
-            gpurt_tasks_share(run, full, same, now, index);
+        gpurt_hall_keep(run, same, now, index, GPURT_POCKET_OLDEST);
     }
-    if (gpurt_lane() == 0)
-        gpurt_hall_news(hall);
+}
+
+/* Tasks of a deque, which are of one level, are the block's now. The whole warp. */
+GPURT_DEV void gpurt_deque_keep(const gpurt_task_run_t *run, uint32_t index, uint32_t end)
+{
+    uint32_t full = GPURT_FULL_MASK, who = gpurt_ballot(full, index != GPURT_TASK_NONE);
+    uint32_t level = index != GPURT_TASK_NONE ? run->map->tasks[index].head.level : 0;
+
+    if (who)
+        gpurt_hall_keep(run, who, gpurt_shfl_u32(full, level, gpurt_leader(who)), index,
+                        end);
+}
+
+/* One lane: whether the block keeps a task that is ready. */
+GPURT_DEV bool gpurt_hall_has(const gpurt_executor_hall_t *hall)
+{
+    uint32_t count = 0;
+
+    for (uint32_t i = 0; i < GPURT_TASK_LEVELS; i++)
+        count |= gpurt_pocket_count(&hall->ready[i]);
+    return count || gpurt_deque_has(hall);
+}
+
+/* The whole warp, of a block that has nothing: some of what the fullest deque has. */
+GPURT_DEVN void gpurt_deques_steal(const gpurt_task_run_t *run)
+{
+    uint32_t block = gpurt_deques_fullest(run->map), index, taken;
+
+    if (block == UINT32_MAX)
+        return;
+    index = gpurt_deque_take(run, block);
+    taken = gpurt_popc(gpurt_ballot(GPURT_FULL_MASK, index != GPURT_TASK_NONE));
+    if (gpurt_lane() == 0 && block != gpurt_block_rank())
+        gpurt_executor_count(&run->block->xstolen, taken);
+    gpurt_deque_keep(run, index, GPURT_POCKET_OLDEST);
 }
 
 /* How many tasks of its places a block brings at a time: those that it takes up soon, and one a warp; one alone
@@ -482,7 +555,7 @@ GPURT_DEVN void gpurt_hall_look(const gpurt_task_run_t *run)
     /* relaxed: hints, and numbers. One line: a word a lane */
     uint32_t word = gpurt_load_relaxed_dev_u32(&words->xcredits[0] + lane);
     uint32_t rings = gpurt_ballot(full, lane < GPURT_RINGS && gpurt_taskring_count(word));
-    uint32_t levels = rings & ((1u << GPURT_TASK_LEVELS) - 1), timed, placed;
+    uint32_t levels = rings & ((1u << GPURT_TASK_LEVELS) - 1), timed, placed, deques;
 
     timed = rings >> GPURT_RING_TIMED & 1u;
     rings &= (1u << GPURT_RING_TIMED) - (1u << GPURT_RING_GROUPS);
@@ -490,6 +563,7 @@ GPURT_DEVN void gpurt_hall_look(const gpurt_task_run_t *run)
     hungry = gpurt_shfl_u32(full, word, GPURT_WORD_HUNGRY) + sleepers;
     stops = gpurt_shfl_u32(full, word, GPURT_WORD_STOPS);
     placed = gpurt_shfl_u32(full, word, GPURT_WORD_PLACED);
+    deques = gpurt_shfl_u32(full, word, GPURT_WORD_DEQUES);
     word = gpurt_shfl_u32(full, word, GPURT_WORD_COMMAND);
     if (lane == 0) {
         gpurt_store_relaxed_near_u32(&hall->xstops, stops);
@@ -499,7 +573,7 @@ GPURT_DEVN void gpurt_hall_look(const gpurt_task_run_t *run)
         gpurt_store_relaxed_near_u32(&hall->xcommand, word);
         if (gpurt_load_relaxed_near_u32(&hall->xended) >= GPURT_HALL_ENDED)
             gpurt_hall_end(run->map, hall);
-        if ((levels || placed) && sleepers)
+        if ((levels || placed || deques) && sleepers)
             gpurt_executor_wake(run->map);
     }
     if (gpurt_any(full, gpurt_hall_owes_counts(hall)))
@@ -510,8 +584,12 @@ GPURT_DEVN void gpurt_hall_look(const gpurt_task_run_t *run)
         gpurt_timed_bring(run);
     if (placed)
         gpurt_places_bring(run);
-    if (!levels && gpurt_shfl_u32(full, hungry, 0))
+    if (!levels && deques) {
+        if (!gpurt_any(full, lane == 0 && gpurt_hall_has(hall)))
+            gpurt_deques_steal(run);
+    } else if (!levels && gpurt_shfl_u32(full, hungry, 0)) {
         gpurt_hall_give(run);
+    }
 }
 
 /* One lane, when no warp of the block runs tasks any more: all that it keeps, to the others. */

@@ -35,6 +35,7 @@ GPURT_DEV void gpurt_worker_sleep(gpurt_worker_t *w)
     gpurt_fence_seq_cst_dev();
     gpurt_store_relaxed_dev_u64(&w->run.block->xasleep, 1);
     while (!w->asks && !gpurt_levels_there(w->run.map) && !gpurt_places_any(w->run.map) &&
+           !gpurt_deques_any(w->run.map) &&
            gpurt_load_relaxed_dev_u32(&words->xwake) == seen &&
            !gpurt_host_calls(w, gpurt_load_relaxed_dev_u32(&words->xcommand)) &&
            (left_ns = gpurt_waits_next(w->run.map)) != 0) {
@@ -101,16 +102,6 @@ GPURT_DEV void gpurt_worker_hunger(const gpurt_worker_t *w, bool hungry)
     gpurt_red_add_relaxed_dev_u32(&w->run.map->words->xhungry, hungry ? 1 : UINT32_MAX);
 }
 
-/* One lane: whether the block keeps a task that is ready. */
-GPURT_DEV bool gpurt_hall_has(const gpurt_executor_hall_t *hall)
-{
-    uint32_t count = 0;
-
-    for (uint32_t i = 0; i < GPURT_TASK_LEVELS; i++)
-        count |= gpurt_pocket_count(&hall->ready[i]);
-    return count != 0;
-}
-
 /* The leader, without work: whether places have tasks for its block, be it those of others. */
 GPURT_DEV bool gpurt_places_stir(gpurt_worker_t *w, uint32_t turn)
 {
@@ -139,7 +130,8 @@ GPURT_DEV bool gpurt_worker_look(gpurt_worker_t *w, uint32_t turn)
     }
     if (gpurt_hall_has(w->run.hall))
         return true;
-    if (!gpurt_waits_next(w->run.map) || gpurt_places_stir(w, turn)) {
+    if (!gpurt_waits_next(w->run.map) || gpurt_places_stir(w, turn) ||
+        gpurt_deques_any(w->run.map)) {
         gpurt_hall_hurry(w->run.hall); /* its warp's look brings them */
         return true;
     }

@@ -7,7 +7,7 @@
  *                       of each group that wait for its time, and those that wait for their own
  *                       (a block has pockets of its own in front of them: taskrun.h)
  *       --< warp        what a warp has pulled, for whoever cleans up behind it
- *       --< block       what its warps did
+ *       --< block       what its warps did, and its deque
  *       --- desk        words and orders of the host */
 #ifndef GPURT_TASKMAP_H
 #define GPURT_TASKMAP_H
@@ -34,7 +34,8 @@ enum {
     GPURT_TASK_SAMPLED =
         1
         << GPURT_TASK_SAMPLED_BITS, /* of so many rows one tells how long its tasks wait */
-    GPURT_TASK_WAITS = 32           /* buckets of that: of bucket i from 2^i ns on */
+    GPURT_TASK_WAITS = 32,          /* buckets of that: of bucket i from 2^i ns on */
+    GPURT_DEQUE_SHIFT = 13          /* a block's deque has room for 1 << that many tasks */
 };
 
 /* A mark of a task: generation << 32 | what befell it | newest edge + 1. */
@@ -129,7 +130,8 @@ typedef struct GPURT_ALIGN(128) gpurt_executor_words {
     uint64_t xdue;      /* when a task's time comes, about; written by: any lane */
     uint32_t xstops;    /* tasks with GPURT_TASK_STOP; written by: any lane */
     uint32_t xplaced;   /* tasks that wait at places; written by: likewise */
-    uint32_t unused0[8];
+    uint32_t xdeques;   /* blocks whose deque has tasks; written by: likewise */
+    uint32_t unused0[7];
     uint64_t xlive; /* drain that is asked for << 32 | tasks spawned and not ended */
     uint64_t unused1[15];
     uint32_t xwake;   /* grows when who sleeps should look */
@@ -165,7 +167,9 @@ typedef struct GPURT_ALIGN(128) gpurt_executor_block {
     uint64_t xretried;   /* runs that a panic cut short, and that are made again */
     uint64_t xplaced;    /* times that a task with a place was taken up; ... */
     uint64_t xastray;
-    uint64_t unused[15];
+    uint64_t xdeque;  /* its deque (taskdeque.h); written by: any block's warps */
+    uint64_t xstolen; /* tasks that it took from the deques of others */
+    uint64_t unused[13];
     uint32_t xwaits[GPURT_TASK_WAITS]; /* from ready to taken up, of sampled rows */
     gpurt_task_sum_t kinds[GPURT_TASK_KINDS];
 } gpurt_executor_block_t;
@@ -239,6 +243,16 @@ GPURT_HD uint32_t gpurt_warp_function(uint64_t word)
     return gpurt_body_function((uint32_t)word);
 }
 
+/* How many tasks a deque has, and of which level (taskdeque.h). */
+GPURT_HD uint32_t gpurt_deque_count(uint64_t word)
+{
+    return (uint16_t)((word >> 16) - word);
+}
+GPURT_HD uint32_t gpurt_deque_level(uint64_t word)
+{
+    return word >> 32 & 7u;
+}
+
 /* An order of the host's. */
 typedef enum gpurt_task_what {
     GPURT_ORDER_SPAWN = 1,
@@ -280,6 +294,7 @@ typedef struct gpurt_executor_map {
     uint8_t *at; /* of a row each: its place, + 1; 0: any. Without places there is none */
     gpurt_task_place_t *homes;
     uint64_t *home_slots; /* 1 << home_shift of a place each */
+    uint32_t *deques;     /* numbers, 1 << GPURT_DEQUE_SHIFT of a block each */
     gpurt_executor_words_t *words;
     gpurt_executor_block_t *blocks;
     gpurt_executor_warp_t *warps;
@@ -300,7 +315,9 @@ typedef struct gpurt_executor_map {
     const struct gpurt_executor_map *self;                   /* this, in device memory */
     uint32_t task_count, edge_count, task_shift, edge_shift; /* 1 << shift: their rings */
     uint32_t spare; /* free tasks that a block keeps at most: with few in all, none */
-    uint32_t sms;   /* of the device */
+    uint32_t
+        pocket;   /* ready tasks of a level that a block keeps in shared memory at most */
+    uint32_t sms; /* of the device */
     uint32_t
         fair_pulls; /* of a block, of which one begins with the least urgent; 0: none */
     uint32_t groups, places, home_shift;

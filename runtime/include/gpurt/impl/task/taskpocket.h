@@ -136,4 +136,38 @@ GPURT_DEV uint32_t gpurt_pocket_get(gpurt_pocket_t *p, uint32_t mask, uint32_t w
     return have;
 }
 
+/* The whole warp. The lanes in `who` put their numbers as the newest, and get the oldest for them, of a pocket that is
+ * full. Returns: each lane's; of one for which there was no other, its own. */
+GPURT_DEV uint32_t gpurt_pocket_swap(gpurt_pocket_t *p, uint32_t who, uint32_t number)
+{
+    uint32_t full = GPURT_FULL_MASK, rank = gpurt_popc(who & gpurt_lanes_below());
+    uint32_t head = 0, tail = 0, have = 0, older = number;
+    bool swaps;
+
+    if (gpurt_lane() == 0) { /* relaxed, both: under the lock */
+        gpurt_pocket_lock(p);
+        head = gpurt_load_relaxed_near_u32(&p->xhead);
+        tail = gpurt_load_relaxed_near_u32(&p->xtail);
+        have = gpurt_pocket_count(p);
+        have = have < gpurt_popc(who) ? have : gpurt_popc(who);
+    }
+    head = gpurt_shfl_u32(full, head, 0);
+    tail = gpurt_shfl_u32(full, tail, 0);
+    have = gpurt_shfl_u32(full, have, 0);
+    swaps = who >> gpurt_lane() & 1u && rank < have;
+    gpurt_syncwarp(full); /* what lane 0 has acquired holds for all */
+    if (swaps)
+        older = p->numbers[(head + rank) % GPURT_POCKET_NUMBERS];
+    gpurt_syncwarp(full); /* they are read: in a full pocket these are the same places */
+    if (swaps)
+        p->numbers[(tail + rank) % GPURT_POCKET_NUMBERS] = number;
+    gpurt_syncwarp(full);    /* all numbers, and what its lanes wrote before */
+    if (gpurt_lane() == 0) { /* relaxed, both: under the lock */
+        gpurt_store_relaxed_near_u32(&p->xhead, head + have);
+        gpurt_store_relaxed_near_u32(&p->xtail, tail + have);
+        gpurt_pocket_unlock(p);
+    }
+    return older;
+}
+
 #endif

@@ -12,14 +12,14 @@ enum {
     GPURT_PULL_CYCLES = 450000 /* that bodies of a batch take together, or so */
 };
 
-/* How many tasks a warp takes up at a time, of `count`: all while the device's rings have more for
+/* How many tasks a warp takes up at a time, of `count`: all while the device's rings or the block's deque have more for
  * the others of its block, else its part, and half of that while blocks are without work. They take
  * GPURT_PULL_CYCLES at most. What becomes ready meanwhile would wait behind them in the
  * queue as well; what is more urgent does not wait. */
 GPURT_DEV uint32_t gpurt_hall_batch(const gpurt_executor_hall_t *hall, uint32_t count)
 {
     /* relaxed: hints */
-    bool more = gpurt_load_relaxed_near_u32(&hall->xlevels) != 0;
+    bool more = gpurt_load_relaxed_near_u32(&hall->xlevels) || gpurt_deque_has(hall);
     uint32_t part = more                    ? count
                     : gpurt_hall_owes(hall) ? count / (2 * gpurt_warps())
                                             : count / gpurt_warps();
@@ -69,18 +69,29 @@ GPURT_DEVN uint32_t gpurt_hall_draw(const gpurt_task_run_t *run, uint32_t level,
     return mine ? index : GPURT_TASK_NONE;
 }
 
-/* Whether those that wait for longest have a turn, once in GPURT_HALL_FAIR pulls of a block: in the
- * ring, if its most urgent are of the same level as the pocket's, else at the pocket's other end. Else
- * tasks that fill the pockets anew keep them waiting for ever. The whole warp. */
-GPURT_DEV bool gpurt_hall_turn(gpurt_executor_hall_t *hall)
+/* The block's deque has a turn: its oldest come next of their level. The whole warp. */
+GPURT_DEVN void gpurt_deque_turn(const gpurt_task_run_t *run)
 {
+    gpurt_deque_keep(run, gpurt_deque_take(run, gpurt_block_rank()), GPURT_POCKET_OLDEST);
+}
+
+/* Whether those that wait for longest have a turn, once in GPURT_HALL_FAIR pulls of a block: in the
+ * ring, if its most urgent are of the same level as the pocket's, else at the pocket's other end, to which once in
+ * GPURT_HALL_DEEP pulls the oldest of the deque come. Else
+ * tasks that fill the pockets anew keep them waiting for ever. The whole warp. */
+GPURT_DEV bool gpurt_hall_turn(const gpurt_task_run_t *run)
+{
+    gpurt_executor_hall_t *hall = run->hall;
     uint32_t turn = 0;
 
     if (gpurt_lane() == 0) { /* relaxed: of two warps at once one may not count */
         turn = gpurt_load_relaxed_near_u32(&hall->xturns) + 1;
         gpurt_store_relaxed_near_u32(&hall->xturns, turn);
     }
-    return gpurt_shfl_u32(GPURT_FULL_MASK, turn, 0) % GPURT_HALL_FAIR == 0;
+    turn = gpurt_shfl_u32(GPURT_FULL_MASK, turn, 0);
+    if (GPURT_UNLIKELY(turn % GPURT_HALL_DEEP == 0))
+        gpurt_deque_turn(run);
+    return turn % GPURT_HALL_FAIR == 0;
 }
 
 /* The lanes for which a warp draws from the device's rings before it looks into the pockets: all for
@@ -115,15 +126,19 @@ GPURT_DEV uint32_t gpurt_hall_pull(const gpurt_task_run_t *run, uint32_t *told)
 {
     gpurt_executor_hall_t *hall = run->hall;
     uint32_t full = GPURT_FULL_MASK, lane = gpurt_lane(), index = GPURT_TASK_NONE;
-    bool last = gpurt_hall_last(run), turn = gpurt_hall_turn(hall);
+    bool last = gpurt_hall_last(run), turn = gpurt_hall_turn(run);
 
     for (;;) {
         uint32_t count = gpurt_pocket_count(&hall->ready[lane % GPURT_TASK_LEVELS]);
         uint32_t here = gpurt_levels_of(count != 0), level, who;
         /* relaxed: hints */
         uint32_t there = gpurt_load_relaxed_near_u32(&hall->xlevels) | *told;
+        uint32_t deep = gpurt_deque_has(hall) << GPURT_TASK_LEVELS;
 
-        there = gpurt_shfl_u32(full, there, 0);
+        there = gpurt_shfl_u32(full, there | deep, 0);
+        deep = there >> GPURT_TASK_LEVELS;
+        there &= (1u << GPURT_TASK_LEVELS) - 1;
+        here |= deep;
         if (!here && !there)
             return GPURT_TASK_NONE;
         if (last) {
@@ -139,6 +154,11 @@ GPURT_DEV uint32_t gpurt_hall_pull(const gpurt_task_run_t *run, uint32_t *told)
                 return index;
         }
         level = gpurt_ctz(here);
+        if (GPURT_UNLIKELY(deep >> level & 1u) &&
+            gpurt_shfl_u32(full, count, level) < GPURT_TASK_BATCH) {
+            gpurt_deque_keep(run, gpurt_deque_get(run), GPURT_POCKET_NEWEST);
+            continue;
+        }
         count = gpurt_shfl_u32(full, gpurt_hall_batch(hall, count), level);
         if (gpurt_pocket_get(&hall->ready[level], full, (1u << count) - 1, &index,
                              turn ? GPURT_POCKET_OLDEST : GPURT_POCKET_NEWEST))

@@ -30,7 +30,8 @@ enum {
     GPURT_WORD_HUNGRY = offsetof(gpurt_executor_words_t, xhungry) / 4,
     GPURT_WORD_COMMAND = offsetof(gpurt_executor_words_t, xcommand) / 4,
     GPURT_WORD_STOPS = offsetof(gpurt_executor_words_t, xstops) / 4,
-    GPURT_WORD_PLACED = offsetof(gpurt_executor_words_t, xplaced) / 4
+    GPURT_WORD_PLACED = offsetof(gpurt_executor_words_t, xplaced) / 4,
+    GPURT_WORD_DEQUES = offsetof(gpurt_executor_words_t, xdeques) / 4
 };
 
 enum {
@@ -42,7 +43,8 @@ enum {
     GPURT_HALL_AHEAD_CYCLES = 16000, /* what a block keeps while others are without work */
     GPURT_HALL_PULL_CYCLES = 1000,   /* what it takes to come to a body, or so */
     GPURT_HALL_FAIR = 8,             /* pulls, of which one asks the ring first */
-    GPURT_HALL_ENDED = 1024          /* tasks, of which xlive may not know yet */
+    GPURT_HALL_DEEP = 4096, /* of which one takes the oldest of the block's deque */
+    GPURT_HALL_ENDED = 1024 /* tasks, of which xlive may not know yet */
 };
 #define GPURT_GATHER_TAKEN UINT32_MAX
 
@@ -67,12 +69,15 @@ typedef struct gpurt_executor_hall {
     uint32_t xcommand; /* the host's, as last seen */
     uint32_t
         xstops; /* tasks are asked to stop, as last seen: their children do not begin */
-    uint32_t xleaves; /* 1: a warp has left, and what it had is in the queues */
-    uint32_t xended;  /* tasks that ended here and that xlive counts still */
-    uint32_t xtakes;  /* cycles of a body, about */
-    uint32_t xturns;  /* pulls at which a ring and a pocket had tasks alike */
-    uint32_t xpulls;  /* where the least urgent have a turn */
-    uint32_t xstrays; /* 1: who looks takes tasks from the places of others */
+    uint32_t xleaves;    /* 1: a warp has left, and what it had is in the queues */
+    uint32_t xended;     /* tasks that ended here and that xlive counts still */
+    uint32_t xtakes;     /* cycles of a body, about */
+    uint32_t xturns;     /* pulls at which a ring and a pocket had tasks alike */
+    uint32_t xpulls;     /* where the least urgent have a turn */
+    uint32_t xstrays;    /* 1: who looks takes tasks from the places of others */
+    uint32_t xdequelock; /* 1: held */
+    uint64_t
+        xdeque; /* of its deque, as the block knows it; written by: who holds the lock */
     /* A task of a block (taskgather.h). */
     uint32_t xposted;  /* + 1; 0: none; GPURT_GATHER_TAKEN: it runs */
     uint32_t xinside;  /* warps that run it, or are about to; written by: each (adds) */

@@ -38,6 +38,7 @@ GPURT_DEV void gpurt_hall_begin(gpurt_executor_hall_t *hall,
     gpurt_store_relaxed_near_u32(&hall->xturns, 0);
     gpurt_store_relaxed_near_u32(&hall->xpulls, 0);
     gpurt_store_relaxed_near_u32(&hall->xstrays, 0);
+    gpurt_store_relaxed_near_u32(&hall->xdequelock, 0);
     gpurt_store_relaxed_near_u32(&hall->xposted, 0);
     gpurt_store_relaxed_near_u32(&hall->xinside, 0);
     gpurt_store_relaxed_near_u32(&hall->xgathers, 0);
@@ -74,6 +75,8 @@ GPURT_DEV void gpurt_worker_begin(gpurt_worker_t *w, const struct gpurt_executor
     w->since = gpurt_clock();
     if (gpurt_thread_rank() == 0) {
         gpurt_hall_begin(hall, &p->map);
+        gpurt_store_relaxed_near_u64(&hall->xdeque,
+                                     gpurt_load_relaxed_dev_u64(&w->run.block->xdeque));
         gpurt_store_relaxed_dev_u64(&w->run.block->xsm, gpurt_sm()); /* relaxed: so */
     }
     if (gpurt_lane() == 0) {

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Executors: what a block cannot keep near. A tree of tasks needs few rows at a time, and tasks behind a long body are
+ * run by another block. */
+#include "../executor_stage.h"
+
+enum {
+    MARKS =
+        700, /* more than a pocket has room for, and several times what is stolen at once */
+    FIB = 18,
+    FIB_VALUE = 2584,
+    FIB_TASKS = 8361,
+    FIB_LIVE = 1500 /* two warps of 24 lanes, 17 deep, and half as many again */
+};
+
+static uint64_t fib_of(gpurt_executor_t x, bool lanes)
+{
+    struct task_fib_args a = {.n = FIB};
+    gpurt_submitted_t task;
+    uint64_t value = 0;
+
+    if (lanes)
+        must(gpurt_executor_submit(rt, x, forks, &a, 1, 0, &task, &err));
+    else
+        must(gpurt_executor_submit(rt, x, fib, &a, 1, 0, &task, &err));
+    CHECK_EQ(wait_of(x, task, &value), GPURT_OK);
+    return value;
+}
+
+/* Were it run breadth first, a quarter of all would live at a time. */
+static void a_tree_needs_few_rows(void)
+{
+    const gpurt_executor_options_t options = {
+        .blocks = 2, .warps = 1, .tasks = FIB_LIVE, .edges = 64};
+    gpurt_executor_status_t s;
+    gpurt_executor_t x;
+
+    must(gpurt_executor_open(rt, task_tests, &options, &x, &err));
+    CHECK_EQ(fib_of(x, true), FIB_VALUE);
+    CHECK_EQ(fib_of(x, false), FIB_VALUE);
+    s = status_of(x);
+    CHECK_EQ(s.refused, 0);
+    CHECK_EQ(s.failed, 0);
+    must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    CHECK_EQ(status_of(x).ended, 2 * FIB_TASKS);
+    executor_end(x);
+}
+
+/* A body spawns tasks while nobody is without work, waits for half of them and asks for nothing. The other block is let
+ * go then, and finds them. */
+static void what_lies_deep_is_stolen(void)
+{
+    gpurt_executor_t x = executor_of(2, 1, 2048);
+    struct task_clings_args a = {.spawns = MARKS, .until = MARKS / 2};
+    gpurt_executor_status_t s;
+    gpurt_submitted_t task;
+    uint64_t ran = 0;
+
+    board_make(MARKS + 1);
+    a.board = board;
+    gate_shut(x, MARKS, 1);
+    must(gpurt_executor_submit(rt, x, clings, &a, 1, 0, &task, &err));
+    while (gpurt_load_relaxed_sys_u32(&board->xhere) < 2)
+        must(gpurt_hostword_wait(rt, &board->xhere, 1, WAIT_NS, NULL, &err));
+    s = status_of(x);
+    CHECK(s.ready[GPURT_TASK_NORMAL] >=
+          MARKS - GPURT_POCKET_NUMBERS); /* of others it tells later */
+    gate_open();
+    CHECK_EQ(wait_of(x, task, &ran), GPURT_OK);
+    CHECK(ran >= MARKS / 2);
+    must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    each_ran_once(0, MARKS + 1);
+    s = status_of(x);
+    CHECK_EQ(s.refused + board->xrefused, 0);
+    CHECK(s.stolen >= MARKS / 2);
+    executor_end(x);
+    board_free();
+}
+
+int main(void)
+{
+    must(gpurt_open(NULL, &rt, &err));
+    a_tree_needs_few_rows();
+    what_lies_deep_is_stolen();
+    CHECK_EQ(gpurt_close(rt, NULL), GPURT_OK);
+    return 0;
+}
