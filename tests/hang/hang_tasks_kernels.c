@@ -27,8 +27,10 @@ GPURT_TASK(outer, t, run)
     if (t->state)
         return;
     names_give(t->board);
-    if (gpurt_tasklock_take(run, &t->board->ledger) != GPURT_OK) /* the outer one */
+    if (gpurt_tasklock_take(run, &t->board->ledger) != GPURT_OK) { /* the outer one */
+        gpurt_task_await(run); /* one of a crowd was faster, and gives it back */
         return;
+    }
     if (t->way)
         (void)gpurt_task_spawn(run, quits, &child, gpurt_lane() == 0, GPURT_TASK_CHILD);
     else
