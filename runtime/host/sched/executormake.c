@@ -125,7 +125,10 @@ static gpurt_status_t words_fill(gpurt_executor_own_t *e, gpurt_error_t *err)
 static gpurt_status_t homes_fill(gpurt_executor_own_t *e, gpurt_error_t *err)
 {
     const size_t bytes = e->map.places * sizeof(gpurt_task_place_t);
-    gpurt_task_place_t *homes = bytes ? (gpurt_task_place_t *)malloc(bytes) : NULL;
+    gpurt_task_place_t *homes =
+        bytes
+            ? (gpurt_task_place_t *)aligned_alloc(GPURT_ALIGNOF(gpurt_task_place_t), bytes)
+            : NULL;
     gpurt_status_t st;
 
     if (!bytes)
