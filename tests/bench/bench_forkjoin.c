@@ -86,9 +86,10 @@ static void same(const char *what, uint64_t a, uint64_t b, uint64_t apart)
 
 /* ---- tasks ----------------------------------------------------------------------------------------------------- */
 
-static void executor_begin(bench_t *b, uint32_t blocks, uint32_t tasks)
+static void executor_begin(bench_t *b, uint32_t blocks, uint32_t tasks, uint32_t deep)
 {
-    gpurt_executor_options_t o = {.blocks = blocks, .warps = 8, .tasks = tasks};
+    gpurt_executor_options_t o = {
+        .blocks = blocks, .warps = 8, .tasks = tasks, .deep = deep};
     gpurt_error_t err = {0};
 
     need(gpurt_executor_open(b->rt, forkjoin_tasks, &o, &b->x, &err), &err, "open");
@@ -266,7 +267,7 @@ static void case_fib(bench_t *b, const char *label, uint32_t blocks)
     took_t tasks, leaves;
     char name[80];
 
-    executor_begin(b, blocks, b->on_cpu ? 1 << 12 : 1 << 22);
+    executor_begin(b, blocks, b->on_cpu ? 1 << 12 : 1 << 22, 0);
     tasks = took(b, fork_run, &root, REPEATS);
     (void)executor_end(b);
     leaves = took(b, leaves_run, &root, REPEATS);
@@ -276,7 +277,7 @@ static void case_fib(bench_t *b, const char *label, uint32_t blocks)
     beside_tbb(b, name, tasks, tbb_fib_run, &root, 0);
 }
 
-static void case_fib_each(bench_t *b)
+static void case_fib_each(bench_t *b, const char *label, uint32_t deep)
 {
     struct fork root = {.n = (uint16_t)b->fib_each, .cut = 2};
     const uint32_t runs = 4;
@@ -284,13 +285,13 @@ static void case_fib_each(bench_t *b)
     took_t tasks;
     char name[80];
 
-    executor_begin(b, b->sms, b->on_cpu ? 1 << 14 : 1 << 24);
+    executor_begin(b, b->sms, b->on_cpu ? 1 << 14 : 1 << 25, deep);
     tasks = took(b, fork_run, &root, runs - 1);
     ended = executor_end(b);
-    snprintf(name, sizeof name, "fib(%u), each call a task", b->fib_each);
+    snprintf(name, sizeof name, "fib(%u), each call a task%s", b->fib_each, label);
     rows_add("forkjoin", name, tasks.ms, "ms", NULL, 0);
     beside_tbb(b, name, tasks, tbb_fib_run, &root, 0);
-    snprintf(name, sizeof name, "tasks of fib(%u)", b->fib_each);
+    snprintf(name, sizeof name, "tasks of fib(%u)%s", b->fib_each, label);
     rows_add("forkjoin", name, (double)ended / runs * 1e-3 / tasks.ms, "M tasks/s", NULL,
              0);
 }
@@ -300,7 +301,7 @@ static void case_picture(bench_t *b, const char *label, uint32_t blocks)
     took_t tasks, points, at_once;
     char name[80];
 
-    executor_begin(b, blocks, 1 << 16);
+    executor_begin(b, blocks, 1 << 16, 0);
     tasks = took(b, plot_run, &b->picture, REPEATS);
     (void)executor_end(b);
     points = took(b, points_run, &b->picture, REPEATS);
@@ -352,7 +353,8 @@ int main(void)
         case_fib(&b, ", 14 warps a multiprocessor", b.sms * 7 / 4);
         case_picture(&b, ", 14 warps a multiprocessor", b.sms * 7 / 4);
     }
-    case_fib_each(&b);
+    case_fib_each(&b, "", 0);
+    case_fib_each(&b, ", deep", 1);
     gpurt_mem_destroy(b.rt, sum);
     return gpurt_close(b.rt, NULL) == GPURT_OK ? 0 : 1;
 }

@@ -215,6 +215,7 @@ static void storm(bool panics, bool well)
                                               .tasks = random_below(2) ? 160 : 640,
                                               .edges = 128,
                                               .fair_pulls = random_below(2) * 3,
+                                              .deep = random_below(2),
                                               .groups = groups = random_below(3),
                                               .places = places =
                                                   random_below(2) * random_below(6)};
@@ -432,8 +433,10 @@ static void trees(bool panics)
         TREES = 4,
         DEPTH = 8 /* 67 tasks each, and the eighth of fib's row is 21 */
     };
-    const gpurt_executor_options_t options = {
-        .blocks = BLOCKS, .warps = 1 + random_below(2), .tasks = 24 * 12 + 2 * TREES};
+    const gpurt_executor_options_t options = {.blocks = BLOCKS,
+                                              .warps = 1 + random_below(2),
+                                              .tasks = 24 * 12 + 2 * TREES,
+                                              .deep = 1};
     struct task_fib_args tree = {.n = DEPTH};
     struct task_mark_args panic = {.board = &u.board, .panics = 1};
     gpurt_submitted_t t[TREES];

@@ -5,11 +5,11 @@
 
 enum {
     MARKS =
-        700, /* more than a pocket has room for, and several times what is stolen at once */
-    FIB = 18,
-    FIB_VALUE = 2584,
-    FIB_TASKS = 8361,
-    FIB_LIVE = 1500 /* two warps of 24 lanes, 17 deep, and half as many again */
+        400, /* more than a pocket has room for, and several times what is stolen at once */
+    FIB = 20,
+    FIB_VALUE = 6765,
+    FIB_TASKS = 21891,
+    FIB_LIVE = 3000 /* two warps of 24 lanes, 19 deep, are a third of it */
 };
 
 static uint64_t fib_of(gpurt_executor_t x, bool lanes)
@@ -45,25 +45,27 @@ static void a_tree_needs_few_rows(void)
     executor_end(x);
 }
 
-/* A body spawns tasks while nobody is without work, waits for half of them and asks for nothing. The other block is let
- * go then, and finds them. */
+/* A body spawns tasks while nobody is without work, waits for half of them and asks for nothing. The other block is let go
+ * then, and finds them. */
 static void what_lies_deep_is_stolen(void)
 {
-    gpurt_executor_t x = executor_of(2, 1, 2048);
+    const gpurt_executor_options_t options = {
+        .blocks = 2, .warps = 1, .tasks = 2 * MARKS, .deep = 1};
     struct task_clings_args a = {.spawns = MARKS, .until = MARKS / 2};
     gpurt_executor_status_t s;
     gpurt_submitted_t task;
+    gpurt_executor_t x;
     uint64_t ran = 0;
 
+    must(gpurt_executor_open(rt, task_tests, &options, &x, &err));
     board_make(MARKS + 1);
     a.board = board;
     gate_shut(x, MARKS, 1);
     must(gpurt_executor_submit(rt, x, clings, &a, 1, 0, &task, &err));
     while (gpurt_load_relaxed_sys_u32(&board->xhere) < 2)
         must(gpurt_hostword_wait(rt, &board->xhere, 1, WAIT_NS, NULL, &err));
-    s = status_of(x);
-    CHECK(s.ready[GPURT_TASK_NORMAL] >=
-          MARKS - GPURT_POCKET_NUMBERS); /* of others it tells later */
+    s = status_of(x); /* of those in pockets it tells later */
+    CHECK(s.ready[GPURT_TASK_NORMAL] >= MARKS - GPURT_POCKET_NUMBERS);
     gate_open();
     CHECK_EQ(wait_of(x, task, &ran), GPURT_OK);
     CHECK(ran >= MARKS / 2);
@@ -76,8 +78,22 @@ static void what_lies_deep_is_stolen(void)
     board_free();
 }
 
+/* Who has read numbers of a deque finds out that they are others by now, though it has as many. */
+static void a_word_does_not_come_back(void)
+{
+    const uint64_t word = gpurt_deque_word(0, 7, 9, 3);
+    const uint64_t less = gpurt_deque_word(word, 7, 8, 3);
+    const uint64_t again = gpurt_deque_word(less, 7, 9, 3);
+
+    CHECK(again != word);
+    CHECK_EQ(gpurt_deque_count(again), 2);
+    CHECK_EQ(gpurt_deque_count(gpurt_deque_word(word, 65535, 3, 3)), 4);
+    CHECK_EQ(gpurt_deque_level(again), 3);
+}
+
 int main(void)
 {
+    a_word_does_not_come_back();
     must(gpurt_open(NULL, &rt, &err));
     a_tree_needs_few_rows();
     what_lies_deep_is_stolen();

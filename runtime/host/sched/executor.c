@@ -17,6 +17,7 @@
 
 enum {
     POCKET_LEAST = 8,
+    SCARCE = 4,          /* rows are, when fewer than one of so many is free */
     PLACE_TASKS = 1024,  /* that wait at a place at a time */
     TASKS_MOST = 1 << 26 /* so that 31 bits hold tickets of a lap, and 28 an edge */
 };
@@ -240,6 +241,7 @@ static void own_fill(gpurt_executor_own_t *e, gpurt_t *rt, const gpurt_kernel_t 
     e->map.slice_longest =
         (uint64_t)o->stuck_ms * 1000000; /* no clock is slower than 1 GHz */
     e->map.task_count = o->tasks + o->blocks * e->map.spare;
+    e->map.scarce = o->deep ? UINT32_MAX : e->map.task_count / SCARCE;
     e->map.edge_count = o->edges;
     e->map.task_shift = shift_of(e->map.task_count);
     e->map.edge_shift = shift_of(o->edges);

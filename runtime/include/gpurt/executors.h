@@ -60,6 +60,9 @@ typedef struct gpurt_executor_options {
         places; /* for GPURT_TASK_AT, each at home in one block: GPURT_EXECUTOR_PLACES at most. 8 KiB each,
                  * and a byte a task. Place i is that of i % places */
     uint32_t
+        deep; /* 1: blocks run the newest tasks first, so that trees of tasks need few rows. 0: only while fewer
+                    * than a quarter of the rows are free, since it takes time */
+    uint32_t
         slices; /* bodies a second of which the log is told one by one, about; those that fail or
                       * take longest besides. GPURT_EXECUTOR_NO_SLICES: none, and 16 bytes less a task */
 } gpurt_executor_options_t;

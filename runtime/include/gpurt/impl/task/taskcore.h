@@ -255,8 +255,9 @@ GPURT_DEV uint32_t gpurt_tasks_choose(const gpurt_task_run_t *run, uint32_t mask
     uint32_t urgent;
 
     if (next == GPURT_TASK_NONE) {
-        urgent = gpurt_ballot(mask, ready && tasks[index].head.level <= level &&
-                                        gpurt_place_is_here(run->map, index));
+        urgent = gpurt_ballot(
+            mask, ready && tasks[index].head.level <= level &&
+                      (!run->map->places || gpurt_place_is_here(run->map, index)));
         if (urgent) {
             next = gpurt_shfl_u32(mask, index, gpurt_leader(urgent));
             ready = ready && gpurt_lane() != gpurt_leader(urgent);

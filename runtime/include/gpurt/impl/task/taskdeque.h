@@ -43,13 +43,15 @@ GPURT_DEV bool gpurt_deques_any(const gpurt_executor_map_t *m)
     return gpurt_load_relaxed_dev_u32(&m->words->xdeques) != 0;
 }
 
-/* The level of which the block's own has tasks, as a bit; 0: it has none. Others may have taken them: who gets some
- * finds out. */
+/* The bit of xlevels for the block's own; 0: it has no tasks. Others may have taken them: who gets some finds out. */
+GPURT_DEV uint32_t gpurt_deque_bit(uint64_t word)
+{
+    return gpurt_deque_count(word) ? GPURT_LEVELS_DEQUE << gpurt_deque_level(word) : 0;
+}
 GPURT_DEV uint32_t gpurt_deque_has(const gpurt_executor_hall_t *hall)
 {
-    uint64_t word = gpurt_load_relaxed_near_u64(&hall->xdeque); /* relaxed: a hint */
-
-    return gpurt_deque_count(word) ? 1u << gpurt_deque_level(word) : 0;
+    return gpurt_deque_bit(
+        gpurt_load_relaxed_near_u64(&hall->xdeque)); /* relaxed: a hint */
 }
 
 GPURT_DEV uint32_t *gpurt_deque_slot(const gpurt_executor_map_t *m, uint32_t block,
@@ -68,7 +70,15 @@ GPURT_DEV uint64_t gpurt_deque_lock(gpurt_executor_hall_t *hall)
 }
 GPURT_DEV void gpurt_deque_unlock(gpurt_executor_hall_t *hall, uint64_t word)
 {
-    gpurt_store_relaxed_near_u64(&hall->xdeque, word);  /* relaxed: as above */
+    uint32_t bit = gpurt_deque_bit(word);
+
+    gpurt_store_relaxed_near_u64(&hall->xdeque,
+                                 word); /* relaxed, all: under the lock; hints */
+    if (bit)
+        gpurt_or_relaxed_near_u32(&hall->xlevels, bit);
+    else
+        gpurt_and_relaxed_near_u32(&hall->xlevels,
+                                   ~(GPURT_LEVELS_RINGS << GPURT_TASK_LEVELS));
     gpurt_store_release_near_u32(&hall->xdequelock, 0); /* TQ2.rel */
 }
 

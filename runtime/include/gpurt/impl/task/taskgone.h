@@ -129,9 +129,8 @@ GPURT_DEVN void gpurt_worker_gone(uint64_t at)
     gpurt_gather_gone(&run, warp);
     for (uint32_t i = 0; i < count; i++)
         gpurt_held_gone(&run, &warp->held[i], i, begun);
-    gpurt_warp_batch(warp, 0); /* for who looks: nothing runs there */
-    if (gpurt_waits_next(run.map) != UINT64_MAX ||
-        gpurt_deques_any(run.map)) /* those who sleep do not know of them */
+    gpurt_warp_batch(warp, 0);                   /* for who looks: nothing runs there */
+    if (gpurt_waits_next(run.map) != UINT64_MAX) /* those who sleep do not know of them */
         gpurt_executor_wake(run.map);
 }
 

@@ -3,8 +3,8 @@
  *
  * A task that is ready goes to an idle warp of its block (taskhand.h); else to a pocket of its block,
  * while its warps take it up soon, or no other block is without work, or that finds some in the
- * device's rings. Of a full pocket the oldest go to the block's deque (taskdeque.h). What has no room there goes to the
- * device's ring. A block looks at the device's words
+ * device's rings; else to the device's ring. So a tree of tasks grows in breadth. While three quarters of all rows are taken, it
+ * grows in depth: the oldest of a full pocket go to the block's deque (taskdeque.h). A block looks at the device's words
  * once in GPURT_HALL_LOOK_CYCLES, and then gives to blocks without work what it has too much.
  *
  * Context: device code. Nothing here is a safe point, so a warp that is cancelled has done each
@@ -93,11 +93,11 @@ GPURT_DEV uint32_t gpurt_hall_soon(const gpurt_executor_hall_t *hall)
            (gpurt_load_relaxed_near_u32(&hall->xtakes) + GPURT_HALL_PULL_CYCLES);
 }
 
-/* Whether blocks are without work and find none in the device's rings. */
+/* Whether blocks are without work and find none in the device's rings or this block's deque. */
 GPURT_DEV bool gpurt_hall_owes(const gpurt_executor_hall_t *hall)
 {
     return gpurt_load_relaxed_near_u32(&hall->xhungry) && /* relaxed: hints */
-           !gpurt_load_relaxed_near_u32(&hall->xlevels);
+           !(gpurt_load_relaxed_near_u32(&hall->xlevels) & (GPURT_LEVELS_SCARCE - 1));
 }
 
 /* How many tasks of a level the block keeps: all, or those that it takes up soon. */
@@ -129,6 +129,13 @@ GPURT_DEV uint32_t gpurt_tasks_keep(const gpurt_task_run_t *run, uint32_t mask,
     if (kept && gpurt_is_leader(mask))
         gpurt_hall_news(hall);
     return kept;
+}
+
+/* Whether most rows are taken, as last seen. All lanes of mask. */
+GPURT_DEV bool gpurt_hall_is_scarce(const gpurt_executor_hall_t *hall, uint32_t mask)
+{
+    return gpurt_any(mask, gpurt_load_relaxed_near_u32(&hall->xlevels) &
+                               GPURT_LEVELS_SCARCE); /* relaxed: a hint */
 }
 
 /* The whole warp: the lanes of `who` have a task each for which the pocket had no room. They become the newest there, and
@@ -166,7 +173,7 @@ GPURT_DEV uint32_t gpurt_hall_takers(const gpurt_executor_hall_t *hall, uint32_t
         return 0;
     for (uint32_t i = 0; i < GPURT_TASK_LEVELS; i++) /* all at once, without branches */
         some |= i <= level ? gpurt_pocket_count(&hall->ready[i]) : 0;
-    if (some || gpurt_deque_has(hall) & first)
+    if (some)
         return 0;
     if (gpurt_popc(idle) <= count)
         return idle;
@@ -186,8 +193,8 @@ GPURT_DEV uint32_t gpurt_tasks_hand(const gpurt_task_run_t *run, uint32_t mask,
 }
 
 /* As gpurt_places_put; who sleeps wakes. */
-GPURT_DEV uint32_t gpurt_tasks_place(const gpurt_task_run_t *run, uint32_t mask,
-                                     uint32_t who, uint32_t index)
+GPURT_DEVN uint32_t gpurt_tasks_place(const gpurt_task_run_t *run, uint32_t mask,
+                                      uint32_t who, uint32_t index)
 {
     uint32_t rest = gpurt_places_put(run, mask, who, index);
 
@@ -195,6 +202,24 @@ GPURT_DEV uint32_t gpurt_tasks_place(const gpurt_task_run_t *run, uint32_t mask,
         gpurt_executor_wake(run->map);
     return rest;
 }
+
+/* The lanes in `who`, of mask, have a task each for which there was no room. It goes to the deque or to all. */
+GPURT_DEV void gpurt_tasks_overflow_by(const gpurt_task_run_t *run, uint32_t mask,
+                                       uint32_t who, uint32_t level, uint32_t index,
+                                       uint32_t end)
+{
+    if (run->hall && end == GPURT_POCKET_NEWEST && gpurt_hall_is_scarce(run->hall, mask)) {
+        index = gpurt_tasks_spill(run, who, level, index);
+        who = gpurt_ballot(mask, who >> gpurt_lane() & 1u && index != GPURT_TASK_NONE);
+        if (!who)
+            return;
+    }
+    gpurt_tasks_share(run, mask, who, level, index);
+}
+GPURT_BY_MASK(void, gpurt_tasks_overflow,
+              (const gpurt_task_run_t *run, uint32_t mask, uint32_t who, uint32_t level,
+               uint32_t index, uint32_t end),
+              run, who, level, index, end)
 
 /* The lanes in `who`, of mask, have a task each that is ready. end: of a pocket; as its oldest they come
  * behind the others of their block. */
@@ -206,7 +231,7 @@ GPURT_DEV void gpurt_tasks_queue_by(const gpurt_task_run_t *run, uint32_t mask,
 
     if (mine)
         gpurt_queued_begin(run->map, index);
-    if (run->map->places) {
+    if (GPURT_UNLIKELY(run->map->places)) {
         who = gpurt_tasks_place(run, mask, who, index);
         mine = who >> gpurt_lane() & 1u;
     }
@@ -221,13 +246,8 @@ GPURT_DEV void gpurt_tasks_queue_by(const gpurt_task_run_t *run, uint32_t mask,
         if (same && run->hall)
             same = gpurt_lanes_behind(mask, same,
                                       gpurt_tasks_keep(run, mask, same, now, index, end));
-        if (same && run->hall && end == GPURT_POCKET_NEWEST) {
-            index = gpurt_tasks_spill(run, same, now, index);
-            same =
-                gpurt_ballot(mask, same >> gpurt_lane() & 1u && index != GPURT_TASK_NONE);
-        }
         if (same)
-            gpurt_tasks_share(run, mask, same, now, index);
+            gpurt_tasks_overflow(run, mask, same, now, index, end);
     }
 }
 GPURT_BY_MASK(void, gpurt_tasks_queue,
@@ -555,7 +575,8 @@ GPURT_DEVN void gpurt_hall_look(const gpurt_task_run_t *run)
     /* relaxed: hints, and numbers. One line: a word a lane */
     uint32_t word = gpurt_load_relaxed_dev_u32(&words->xcredits[0] + lane);
     uint32_t rings = gpurt_ballot(full, lane < GPURT_RINGS && gpurt_taskring_count(word));
-    uint32_t levels = rings & ((1u << GPURT_TASK_LEVELS) - 1), timed, placed, deques;
+    uint32_t levels = rings & GPURT_LEVELS_RINGS, timed, placed, deques;
+    bool scarce;
 
     timed = rings >> GPURT_RING_TIMED & 1u;
     rings &= (1u << GPURT_RING_TIMED) - (1u << GPURT_RING_GROUPS);
@@ -564,11 +585,15 @@ GPURT_DEVN void gpurt_hall_look(const gpurt_task_run_t *run)
     stops = gpurt_shfl_u32(full, word, GPURT_WORD_STOPS);
     placed = gpurt_shfl_u32(full, word, GPURT_WORD_PLACED);
     deques = gpurt_shfl_u32(full, word, GPURT_WORD_DEQUES);
+    scarce = gpurt_taskring_count(gpurt_shfl_u32(full, word, GPURT_RING_FREE_TASKS)) <
+             run->map->scarce;
     word = gpurt_shfl_u32(full, word, GPURT_WORD_COMMAND);
     if (lane == 0) {
         gpurt_store_relaxed_near_u32(&hall->xstops, stops);
         hungry -= gpurt_load_relaxed_near_u32(&hall->xlooks) != 0; /* its own */
-        gpurt_store_relaxed_near_u32(&hall->xlevels, levels);
+        gpurt_store_relaxed_near_u32(&hall->xlevels,
+                                     levels | gpurt_deque_has(hall) |
+                                         (scarce ? GPURT_LEVELS_SCARCE : 0));
         gpurt_store_relaxed_near_u32(&hall->xhungry, hungry);
         gpurt_store_relaxed_near_u32(&hall->xcommand, word);
         if (gpurt_load_relaxed_near_u32(&hall->xended) >= GPURT_HALL_ENDED)

@@ -103,7 +103,7 @@ GPURT_DEV void gpurt_worker_hunger(const gpurt_worker_t *w, bool hungry)
 }
 
 /* The leader, without work: whether places have tasks for its block, be it those of others. */
-GPURT_DEV bool gpurt_places_stir(gpurt_worker_t *w, uint32_t turn)
+GPURT_DEVN bool gpurt_places_stir(gpurt_worker_t *w, uint32_t turn)
 {
     if (!gpurt_places_any(w->run.map))
         return false;
@@ -130,7 +130,8 @@ GPURT_DEV bool gpurt_worker_look(gpurt_worker_t *w, uint32_t turn)
     }
     if (gpurt_hall_has(w->run.hall))
         return true;
-    if (!gpurt_waits_next(w->run.map) || gpurt_places_stir(w, turn) ||
+    if (!gpurt_waits_next(w->run.map) ||
+        (GPURT_UNLIKELY(w->run.map->places) && gpurt_places_stir(w, turn)) ||
         gpurt_deques_any(w->run.map)) {
         gpurt_hall_hurry(w->run.hall); /* its warp's look brings them */
         return true;

@@ -316,7 +316,9 @@ typedef struct gpurt_executor_map {
     uint32_t task_count, edge_count, task_shift, edge_shift; /* 1 << shift: their rings */
     uint32_t spare; /* free tasks that a block keeps at most: with few in all, none */
     uint32_t
-        pocket;   /* ready tasks of a level that a block keeps in shared memory at most */
+        pocket; /* ready tasks of a level that a block keeps in shared memory at most */
+    uint32_t
+        scarce;   /* fewer free rows than that: blocks keep what overflows their pockets */
     uint32_t sms; /* of the device */
     uint32_t
         fair_pulls; /* of a block, of which one begins with the least urgent; 0: none */

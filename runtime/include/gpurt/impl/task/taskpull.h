@@ -19,7 +19,8 @@ enum {
 GPURT_DEV uint32_t gpurt_hall_batch(const gpurt_executor_hall_t *hall, uint32_t count)
 {
     /* relaxed: hints */
-    bool more = gpurt_load_relaxed_near_u32(&hall->xlevels) || gpurt_deque_has(hall);
+    bool more =
+        (gpurt_load_relaxed_near_u32(&hall->xlevels) & (GPURT_LEVELS_SCARCE - 1)) != 0;
     uint32_t part = more                    ? count
                     : gpurt_hall_owes(hall) ? count / (2 * gpurt_warps())
                                             : count / gpurt_warps();
@@ -69,19 +70,17 @@ GPURT_DEVN uint32_t gpurt_hall_draw(const gpurt_task_run_t *run, uint32_t level,
     return mine ? index : GPURT_TASK_NONE;
 }
 
-/* The block's deque has a turn: its oldest come next of their level. The whole warp. */
-GPURT_DEVN void gpurt_deque_turn(const gpurt_task_run_t *run)
-{
-    gpurt_deque_keep(run, gpurt_deque_take(run, gpurt_block_rank()), GPURT_POCKET_OLDEST);
-}
+/* Who has a turn. */
+enum {
+    GPURT_PULL_NEWEST,
+    GPURT_PULL_OLDEST, /* the oldest of the pocket */
+    GPURT_PULL_RING /* the ring, if its most urgent are of the same level as the pocket's; else as before */
+};
 
-/* Whether those that wait for longest have a turn, once in GPURT_HALL_FAIR pulls of a block: in the
- * ring, if its most urgent are of the same level as the pocket's, else at the pocket's other end, to which once in
- * GPURT_HALL_DEEP pulls the oldest of the deque come. Else
- * tasks that fill the pockets anew keep them waiting for ever. The whole warp. */
-GPURT_DEV bool gpurt_hall_turn(const gpurt_task_run_t *run)
+/* Those that wait for longest have a turn once in GPURT_HALL_FAIR pulls of a block, at the pocket's other end and in the
+ * ring by turns. Else tasks that fill the pockets anew, or fill the ring, keep them waiting for ever. The whole warp. */
+GPURT_DEV uint32_t gpurt_hall_turn(gpurt_executor_hall_t *hall)
 {
-    gpurt_executor_hall_t *hall = run->hall;
     uint32_t turn = 0;
 
     if (gpurt_lane() == 0) { /* relaxed: of two warps at once one may not count */
@@ -89,9 +88,9 @@ GPURT_DEV bool gpurt_hall_turn(const gpurt_task_run_t *run)
         gpurt_store_relaxed_near_u32(&hall->xturns, turn);
     }
     turn = gpurt_shfl_u32(GPURT_FULL_MASK, turn, 0);
-    if (GPURT_UNLIKELY(turn % GPURT_HALL_DEEP == 0))
-        gpurt_deque_turn(run);
-    return turn % GPURT_HALL_FAIR == 0;
+    if (turn % GPURT_HALL_FAIR)
+        return GPURT_PULL_NEWEST;
+    return turn / GPURT_HALL_FAIR % 2 ? GPURT_PULL_RING : GPURT_PULL_OLDEST;
 }
 
 /* The lanes for which a warp draws from the device's rings before it looks into the pockets: all for
@@ -120,25 +119,67 @@ GPURT_DEV bool gpurt_hall_last(const gpurt_task_run_t *run)
     return gpurt_shfl_u32(GPURT_FULL_MASK, pull, 0) % run->map->fair_pulls == 0;
 }
 
+enum {
+    GPURT_SERVED = 1,     /* the pocket has more now */
+    GPURT_SERVED_TURN = 2 /* times who has a turn */
+};
+
+/* The whole warp, before it pulls while its block has a deque, or rows are scarce. Then turns are rare, since each begins
+ * what others have put off. here: levels of the pockets; there: xlevels. last: the least urgent come first. Returns:
+ * GPURT_SERVED. */
+GPURT_DEVN uint32_t gpurt_deque_serve(const gpurt_task_run_t *run, uint32_t here,
+                                      uint32_t there, uint32_t turn, bool last)
+{
+    gpurt_executor_hall_t *hall = run->hall;
+    uint32_t full = GPURT_FULL_MASK,
+             deque = there / GPURT_LEVELS_DEQUE & GPURT_LEVELS_RINGS;
+    uint32_t turns = gpurt_load_relaxed_near_u32(&hall->xturns), count, index, level,
+             others;
+    bool deep =
+        gpurt_shfl_u32(full, turns, 0) % GPURT_HALL_DEEP == 0; /* relaxed: a number */
+
+    if (!deep && there & GPURT_LEVELS_SCARCE)
+        turn = GPURT_PULL_NEWEST;
+    if (!deque)
+        return GPURT_SERVED_TURN * turn;
+    level = gpurt_ctz(deque);
+    if (deep)
+        gpurt_deque_keep(run, gpurt_deque_take(run, gpurt_block_rank()),
+                         GPURT_POCKET_OLDEST);
+    count = gpurt_shfl_u32(full, gpurt_pocket_count(&hall->ready[level]), 0);
+    others = (here | there) & GPURT_LEVELS_RINGS;
+    others &= last ? ~((2u << level) - 1) : (1u << level) - 1; /* those that come first */
+    if (others || count >= GPURT_TASK_BATCH)
+        return GPURT_SERVED_TURN * turn;
+    index = gpurt_deque_get(run);
+    gpurt_deque_keep(run, index, GPURT_POCKET_NEWEST);
+    return GPURT_SERVED_TURN * turn + gpurt_any(full, index != GPURT_TASK_NONE);
+}
+
 /* The whole warp. told: levels of the device's rings that only this warp knows of; of these, those that
  * it tried are left out. Returns: as gpurt_worker_pull. */
 GPURT_DEV uint32_t gpurt_hall_pull(const gpurt_task_run_t *run, uint32_t *told)
 {
     gpurt_executor_hall_t *hall = run->hall;
     uint32_t full = GPURT_FULL_MASK, lane = gpurt_lane(), index = GPURT_TASK_NONE;
-    bool last = gpurt_hall_last(run), turn = gpurt_hall_turn(run);
+    uint32_t turn = gpurt_hall_turn(hall);
+    bool last = gpurt_hall_last(run);
 
     for (;;) {
         uint32_t count = gpurt_pocket_count(&hall->ready[lane % GPURT_TASK_LEVELS]);
         uint32_t here = gpurt_levels_of(count != 0), level, who;
         /* relaxed: hints */
         uint32_t there = gpurt_load_relaxed_near_u32(&hall->xlevels) | *told;
-        uint32_t deep = gpurt_deque_has(hall) << GPURT_TASK_LEVELS;
 
-        there = gpurt_shfl_u32(full, there | deep, 0);
-        deep = there >> GPURT_TASK_LEVELS;
-        there &= (1u << GPURT_TASK_LEVELS) - 1;
-        here |= deep;
+        there = gpurt_shfl_u32(full, there, 0);
+        if (GPURT_UNLIKELY(there & ~GPURT_LEVELS_RINGS)) {
+            uint32_t what = gpurt_deque_serve(run, here, there, turn, last);
+
+            if (what & GPURT_SERVED)
+                continue;
+            turn = what / GPURT_SERVED_TURN;
+            there &= GPURT_LEVELS_RINGS;
+        }
         if (!here && !there)
             return GPURT_TASK_NONE;
         if (last) {
@@ -146,7 +187,7 @@ GPURT_DEV uint32_t gpurt_hall_pull(const gpurt_task_run_t *run, uint32_t *told)
             here &= level;
             there &= level;
         }
-        who = gpurt_hall_wants(here, there, turn);
+        who = gpurt_hall_wants(here, there, turn == GPURT_PULL_RING);
         if (who) {
             index = gpurt_hall_draw(run, gpurt_ctz(there), who);
             *told &= ~(1u << gpurt_ctz(there)); /* what is left, the draw has told */
@@ -154,14 +195,10 @@ GPURT_DEV uint32_t gpurt_hall_pull(const gpurt_task_run_t *run, uint32_t *told)
                 return index;
         }
         level = gpurt_ctz(here);
-        if (GPURT_UNLIKELY(deep >> level & 1u) &&
-            gpurt_shfl_u32(full, count, level) < GPURT_TASK_BATCH) {
-            gpurt_deque_keep(run, gpurt_deque_get(run), GPURT_POCKET_NEWEST);
-            continue;
-        }
         count = gpurt_shfl_u32(full, gpurt_hall_batch(hall, count), level);
         if (gpurt_pocket_get(&hall->ready[level], full, (1u << count) - 1, &index,
-                             turn ? GPURT_POCKET_OLDEST : GPURT_POCKET_NEWEST))
+                             turn != GPURT_PULL_NEWEST ? GPURT_POCKET_OLDEST
+                                                       : GPURT_POCKET_NEWEST))
             return index;
     }
 }

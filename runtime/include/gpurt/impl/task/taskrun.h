@@ -43,10 +43,14 @@ enum {
     GPURT_HALL_AHEAD_CYCLES = 16000, /* what a block keeps while others are without work */
     GPURT_HALL_PULL_CYCLES = 1000,   /* what it takes to come to a body, or so */
     GPURT_HALL_FAIR = 8,             /* pulls, of which one asks the ring first */
-    GPURT_HALL_DEEP = 4096, /* of which one takes the oldest of the block's deque */
-    GPURT_HALL_ENDED = 1024 /* tasks, of which xlive may not know yet */
+    GPURT_HALL_DEEP = 4096,          /* as GPURT_HALL_FAIR, while rows are scarce */
+    GPURT_HALL_ENDED = 1024          /* tasks, of which xlive may not know yet */
 };
 #define GPURT_GATHER_TAKEN UINT32_MAX
+/* Of a hall's xlevels: those of the device's rings; of its deque, from the bit of level 0 on; rows are scarce. */
+#define GPURT_LEVELS_RINGS  ((1u << GPURT_TASK_LEVELS) - 1)
+#define GPURT_LEVELS_DEQUE  (1u << GPURT_TASK_LEVELS)
+#define GPURT_LEVELS_SCARCE (1u << 2 * GPURT_TASK_LEVELS)
 
 /* Bodies of a kind that the device's words do not count yet. */
 typedef struct gpurt_hall_kind {
@@ -58,11 +62,12 @@ typedef struct gpurt_hall_kind {
  * of the L1; constant. */
 typedef struct gpurt_executor_hall {
     gpurt_executor_map_t map;
-    uint32_t xmeet;    /* 1: its warps come to gpurt_service_go */
-    uint32_t xnews;    /* grows when idle warps should look */
-    uint32_t xlooks;   /* an idle warp looks for all of them: its number + 1; 0: none */
-    uint32_t xdraws;   /* 1: a warp draws from the device's rings for all of them */
-    uint32_t xlevels;  /* levels of the device's rings that have some, as last seen */
+    uint32_t xmeet;  /* 1: its warps come to gpurt_service_go */
+    uint32_t xnews;  /* grows when idle warps should look */
+    uint32_t xlooks; /* an idle warp looks for all of them: its number + 1; 0: none */
+    uint32_t xdraws; /* 1: a warp draws from the device's rings for all of them */
+    uint32_t
+        xlevels; /* GPURT_LEVELS: where tasks are that it has not in its pockets, as last seen */
     uint32_t xhungry;  /* blocks without work, as last seen */
     uint32_t xlooked;  /* clock of that */
     uint32_t xtold;    /* clock: what the block counts was told */
