@@ -49,7 +49,8 @@ GPURT_DEV uint32_t points_steps(const struct forkjoin_picture *p, uint32_t point
                                 uint32_t apart, uint32_t at_once)
 {
     float x[FORKJOIN_AT_ONCE], y[FORKJOIN_AT_ONCE], re[FORKJOIN_AT_ONCE];
-    float im = -1.2f + 2.4f * (float)(point / p->wide) / (float)p->high;
+    uint32_t row = point / p->wide; /* of all of them */
+    float im = -1.2f + 2.4f * (float)row / (float)p->high;
     uint32_t steps[FORKJOIN_AT_ONCE], most = p->most, sum = 0;
     bool inside = true;
 
