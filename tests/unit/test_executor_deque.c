@@ -78,6 +78,37 @@ static void what_lies_deep_is_stolen(void)
     board_free();
 }
 
+/* A block whose pocket is filled anew all the time has a task in the ring, because its deque has others. That task has its
+ * turn all the same, though rows are scarce. */
+static void the_ring_has_a_turn(void)
+{
+    enum {
+        POCKET = 8, /* of so small a pool */
+        RUNS = 5000
+    };
+    const gpurt_executor_options_t options = {
+        .blocks = 1, .warps = 1, .tasks = 4 * POCKET, .deep = 1};
+    struct task_fan_args renewer = {.count = RUNS};
+    gpurt_executor_t x;
+
+    must(gpurt_executor_open(rt, task_tests, &options, &x, &err));
+    board_make(POCKET + 3);
+    renewer.board = board;
+    gate_shut(x, POCKET + 2, 1);
+    for (uint32_t i = 0; i <= POCKET; i++) /* one is in the deque */
+        (void)submit_mark(x, 1 + i, GPURT_TASK_PRIORITY(-1));
+    (void)submit_mark(x, 0, 0);
+    for (uint32_t i = 0; i < POCKET; i++) /* the mark has no room in the pocket any more */
+        must(gpurt_executor_submit(rt, x, renews, &renewer, 1, 0, NULL, &err));
+    gate_open();
+    must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
+    each_ran_once(0, POCKET + 3);
+    CHECK_MSG(board->marks[0].order < POCKET * RUNS / 10 * 9, "after %u runs of others",
+              board->marks[0].order);
+    executor_end(x);
+    board_free();
+}
+
 /* Who has read numbers of a deque finds out that they are others by now, though it has as many. */
 static void a_word_does_not_come_back(void)
 {
@@ -97,6 +128,7 @@ int main(void)
     must(gpurt_open(NULL, &rt, &err));
     a_tree_needs_few_rows();
     what_lies_deep_is_stolen();
+    the_ring_has_a_turn();
     CHECK_EQ(gpurt_close(rt, NULL), GPURT_OK);
     return 0;
 }

@@ -77,6 +77,12 @@ enum {
     GPURT_PULL_RING /* the ring, if its most urgent are of the same level as the pocket's; else as before */
 };
 
+/* Of the so-manieth turn of those that wait for longest. */
+GPURT_DEV uint32_t gpurt_pull_turn(uint32_t number)
+{
+    return number % 2 ? GPURT_PULL_RING : GPURT_PULL_OLDEST;
+}
+
 /* Those that wait for longest have a turn once in GPURT_HALL_FAIR pulls of a block, at the pocket's other end and in the
  * ring by turns. Else tasks that fill the pockets anew, or fill the ring, keep them waiting for ever. The whole warp. */
 GPURT_DEV uint32_t gpurt_hall_turn(gpurt_executor_hall_t *hall)
@@ -90,7 +96,7 @@ GPURT_DEV uint32_t gpurt_hall_turn(gpurt_executor_hall_t *hall)
     turn = gpurt_shfl_u32(GPURT_FULL_MASK, turn, 0);
     if (turn % GPURT_HALL_FAIR)
         return GPURT_PULL_NEWEST;
-    return turn / GPURT_HALL_FAIR % 2 ? GPURT_PULL_RING : GPURT_PULL_OLDEST;
+    return gpurt_pull_turn(turn / GPURT_HALL_FAIR);
 }
 
 /* The lanes for which a warp draws from the device's rings before it looks into the pockets: all for
@@ -133,13 +139,14 @@ GPURT_DEVN uint32_t gpurt_deque_serve(const gpurt_task_run_t *run, uint32_t here
     gpurt_executor_hall_t *hall = run->hall;
     uint32_t full = GPURT_FULL_MASK,
              deque = there / GPURT_LEVELS_DEQUE & GPURT_LEVELS_RINGS;
-    uint32_t turns = gpurt_load_relaxed_near_u32(&hall->xturns), count, index, level,
-             others;
-    bool deep =
-        gpurt_shfl_u32(full, turns, 0) % GPURT_HALL_DEEP == 0; /* relaxed: a number */
+    uint32_t turns = gpurt_load_relaxed_near_u32(&hall->xturns); /* relaxed: a number */
+    uint32_t count, index, level, others;
+    bool deep;
 
-    if (!deep && there & GPURT_LEVELS_SCARCE)
-        turn = GPURT_PULL_NEWEST;
+    turns = gpurt_shfl_u32(full, turns, 0);
+    deep = turns % GPURT_HALL_DEEP == 0;
+    if (there & GPURT_LEVELS_SCARCE)
+        turn = deep ? gpurt_pull_turn(turns / GPURT_HALL_DEEP) : GPURT_PULL_NEWEST;
     if (!deque)
         return GPURT_SERVED_TURN * turn;
     level = gpurt_ctz(deque);
