@@ -43,11 +43,11 @@ static struct {
     uint64_t expect_ns; /* the program is making a box: until then none is made */
     uint64_t retry_ns;  /* a box could not be had: not before this time again */
     char asked[GPURT_HANDOVER_NAME]; /* who asked for the box; empty: the environment */
-    bool refused;                    /* that there is no log has been told */
-    gpurt_pin_t pin; /* of who borrows the ring; live while the box is open */
-    uint32_t boxes;  /* that were opened so far */
-    uint32_t xasked; /* 1: `asked` names somebody; written by: who asks */
-    uint64_t xleft;  /* 1: a forked child; written by: that child, alone in its process */
+    gpurt_pin_t pin;   /* of who borrows the ring; live while the box is open */
+    uint32_t boxes;    /* that were opened so far */
+    uint32_t xrefused; /* 1: it was told that there is no log; written by: a holder */
+    uint32_t xasked;   /* 1: `asked` names somebody; written by: who asks */
+    uint64_t xleft;    /* 1: a forked child; written by: that child, alone in its process */
 } outlet = {.lock = PTHREAD_MUTEX_INITIALIZER, .drainer = -1};
 
 bool outlet_wanted(void)
@@ -192,9 +192,9 @@ static void box_drop(void)
  * cannot be had. Once: it is tried again. */
 static void refusal_tell(const gpurt_error_t *err)
 {
-    if (outlet.refused || (outlet_is_recorded() && err->status != GPURT_E_HANDLE))
+    if (outlet_is_refused() || (outlet_is_recorded() && err->status != GPURT_E_HANDLE))
         return;
-    outlet.refused = true;
+    gpurt_store_relaxed_sys_u32(&outlet.xrefused, 1); /* relaxed: it says all */
     fprintf(stderr, "gpurt: no log of what the GPU does: %s\n", err->text);
 }
 
@@ -216,11 +216,13 @@ static void words_define(void)
 }
 
 /* Under the lock. A program that closes its box has said all, until it opens another; one
- * that opens its first after we made ours changes nothing, because our names are there. */
+ * that opens its first after we made ours changes nothing, because our names are there. A drainer takes its time to say
+ * no, and a program that ends waits for that once at most. */
 static bool ready(bool last)
 {
     gpurt_error_t err;
     uint64_t now;
+    bool makes;
 
     if (outlet.open && !outlet.ours && !life_is_open())
         box_drop();
@@ -231,7 +233,8 @@ static bool ready(bool last)
         return false;
     outlet.open = box_find(&err);
     outlet.theirs |= outlet.open;
-    if (!outlet.open && !outlet.theirs && (last || now > outlet.expect_ns)) {
+    makes = last ? !outlet_is_refused() : now > outlet.expect_ns;
+    if (makes && !outlet.open && !outlet.theirs) {
         outlet.open = outlet.ours = box_make(&err);
         if (!outlet.open)
             refusal_tell(&err);
@@ -370,6 +373,11 @@ bool outlet_is_open(void)
     if (open)
         outlet_return();
     return open;
+}
+
+bool outlet_is_refused(void)
+{
+    return gpurt_load_relaxed_sys_u32(&outlet.xrefused); /* relaxed: it says all */
 }
 
 bool outlet_is_recorded(void)

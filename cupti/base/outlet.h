@@ -48,6 +48,9 @@ uint64_t outlet_place(void);
  * thread; the next moment may be another matter. */
 bool outlet_is_open(void);
 
+/* Whether it was told that there is no log. Context: any thread. */
+bool outlet_is_refused(void);
+
 /* Whether somebody waits for the box, so that making one costs no drainer and no file. */
 bool outlet_is_recorded(void);
 

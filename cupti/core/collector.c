@@ -306,10 +306,10 @@ static uint64_t buffers_read(void)
     return pool_given(&collector.pool);
 }
 
-/* The reader holds the outlet, so the log cannot say it. */
+/* The reader holds the outlet, so the log cannot say it. Where there is none, that was told. */
 static void unread_tell(void)
 {
-    uint64_t unread = pool_unread(&collector.pool);
+    uint64_t unread = outlet_is_refused() ? 0 : pool_unread(&collector.pool);
 
     if (unread > 0)
         fprintf(stderr,
