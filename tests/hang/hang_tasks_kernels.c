@@ -23,11 +23,13 @@ GPURT_DEV void names_give(hang_board_t *b)
 GPURT_TASK(outer, t, run)
 {
     struct hang_task_args child = {.board = t->board};
+    gpurt_status_t st;
 
     if (t->state)
         return;
     names_give(t->board);
-    if (gpurt_tasklock_take(run, &t->board->ledger) != GPURT_OK) { /* the outer one */
+    st = gpurt_tasklock_take(run, &t->board->ledger); /* the outer one */
+    if (st == GPURT_E_NOT_READY) {
         gpurt_task_await(run); /* one of a crowd was faster, and gives it back */
         return;
     }
@@ -45,6 +47,8 @@ GPURT_TASK(inner, t, run)
 
     if (gpurt_tasklock_take(run, l) == GPURT_E_NOT_READY) /* the inner one */
         gpurt_task_await(run);
+    else
+        (void)gpurt_tasklock_give(run, l);
 }
 
 GPURT_TASK(owner, t, run)
