@@ -18,6 +18,9 @@
 enum {
     REPEATS = 11,
     GPU_TASKS = 1 << 20,
+    LONG_TASKS =
+        1 << 25, /* of a run of which the way there and the last ones are nothing */
+    LONG_ROWS = 1 << 22,
     CPU_TASKS = 1 << 12,
     USEFUL_RUNS = 4, /* times as many tasks */
     SETTLE_NS = 1000000,
@@ -28,7 +31,7 @@ enum {
 typedef struct bench {
     gpurt_t *rt;
     gpurt_executor_t x;
-    uint32_t count, blocks, warps, sms;
+    uint32_t count, rows, blocks, warps, sms;
     uint32_t slices;    /* as of its options */
     bool on_cpu, lanes; /* lanes: its tasks are of a lane each */
     double cycles_a_us;
@@ -77,7 +80,7 @@ static gpurt_executor_status_t settled(bench_t *b)
 static void executor_begin(bench_t *b, uint32_t blocks, uint32_t warps)
 {
     gpurt_executor_options_t o = {
-        .warps = warps, .blocks = blocks, .tasks = 2 * b->count, .slices = b->slices};
+        .warps = warps, .blocks = blocks, .tasks = b->rows, .slices = b->slices};
     gpurt_error_t err = {0};
 
     if (b->lanes)
@@ -187,6 +190,19 @@ static void case_empty(bench_t *b, const char *name)
         tickets[i] = b->count / tickets_run(b) * 1e3;
     rows_add("executor", name, tasks_a_us(b), "M tasks/s", "tickets",
              rows_median(tickets, REPEATS));
+}
+
+static void case_long(bench_t *b, uint32_t blocks, const char *name)
+{
+    const uint32_t count = b->count, rows = b->rows;
+
+    b->count = LONG_TASKS;
+    b->rows = LONG_ROWS;
+    executor_begin(b, blocks, 8);
+    case_empty(b, name);
+    executor_end(b);
+    b->count = count;
+    b->rows = rows;
 }
 
 /* So many tasks that the way there and the last ones of a run are a small part of it. */
@@ -395,6 +411,7 @@ int main(void)
     }
     b.on_cpu = info.backend == GPURT_BACKEND_CPU;
     b.count = b.on_cpu ? CPU_TASKS : GPU_TASKS;
+    b.rows = 2 * b.count;
     b.sms = info.sm_count;
     rows_head();
     for (uint32_t i = 0; i < (b.on_cpu ? 1 : 3); i++) {
@@ -411,6 +428,8 @@ int main(void)
         executor_begin(&b, b.sms * 7 / 4, 8);
         case_empty(&b, "empty, 14 warps a multiprocessor");
         executor_end(&b);
+        case_long(&b, b.sms, "empty, 8 warps a block, 32 times as many");
+        case_long(&b, b.sms * 7 / 4, "empty, 14 warps a multiprocessor, 32 times as many");
     }
     executor_begin(&b, b.sms, 8);
     case_useful(&b, "useful 3 us", 3);

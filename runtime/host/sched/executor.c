@@ -287,6 +287,12 @@ gpurt_status_t gpurt_executor_open_kernel(gpurt_t *rt, const gpurt_kernel_t *ker
                       : kernel ? "gpurt_task_list_t"
                                : "kernel");
     *out = 0;
+    if (tasks->layout != GPURT_TASK_LAYOUT)
+        return REFUSE(
+            err, GPURT_E_VERSION,
+            "executor %s: it was compiled with headers of another gpurt than this "
+            "library: compile it anew",
+            kernel->name);
     st = options_read(options, &o, err);
     if (st == GPURT_OK)
         st = blocks_find(rt, kernel, &o, &launch, err);

@@ -175,7 +175,8 @@ static gpurt_status_t records_make(gpurt_executor_own_t *e, gpurt_error_t *err)
     e->map.records = (gpurt_task_record_t *)(void *)(e->map.desk + 1);
     e->free_records = (uint32_t *)calloc(e->record_count, sizeof *e->free_records);
     e->record_uses = (uint32_t *)calloc(e->record_count, sizeof *e->record_uses);
-    if (!e->free_records || !e->record_uses)
+    e->record_held = (bool *)calloc(e->record_count, sizeof *e->record_held);
+    if (!e->free_records || !e->record_uses || !e->record_held)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM,
                           "executor %s: %u records", e->name, e->record_count);
     while (e->free_count < e->record_count) {
@@ -217,9 +218,11 @@ void gpurt_executor_unmake(gpurt_executor_own_t *e)
     (void)gpurt_host_destroy(e->rt, e->host);
     free(e->free_records);
     free(e->record_uses);
+    free(e->record_held);
     e->stream = 0;
     e->memory = e->host = NULL;
     e->free_records = e->record_uses = NULL;
+    e->record_held = NULL;
     e->free_count = 0;
 }
 
@@ -276,7 +279,7 @@ void gpurt_executor_sum(const gpurt_executor_own_t *e, const gpurt_executor_word
         for (uint32_t w = 0; w < GPURT_TASK_WAITS; w++)
             out->waits[w] += blocks[i].xwaits[w];
         for (uint32_t level = 0; level < GPURT_TASK_LEVELS; level++)
-            out->ready[level] += (uint8_t)(blocks[i].xkept >> 8 * level);
+            out->ready[level] += (uint16_t)(blocks[i].xkept[level / 4] >> level % 4 * 16);
         out->ready[gpurt_deque_level(blocks[i].xdeque)] +=
             gpurt_deque_count(blocks[i].xdeque);
     }

@@ -43,12 +43,15 @@ static gpurt_status_t word_await(const gpurt_executor_own_t *e, const uint32_t *
                                  gpurt_error_t *err)
 {
     uint64_t begin = gpurt_steady_ns(), gone = 0;
+    gpurt_error_t why;
 
     for (;;) {
         uint64_t left = timeout_ns == UINT64_MAX ? SLICE_NS : timeout_ns - gone;
         gpurt_status_t st = gpurt_hostword_wait(
-            e->rt, word, old, left < SLICE_NS ? left : SLICE_NS, value, err);
+            e->rt, word, old, left < SLICE_NS ? left : SLICE_NS, value, &why);
 
+        if (st != GPURT_OK && st != GPURT_E_TIMEOUT && err)
+            *err = why;
         if (st != GPURT_E_TIMEOUT)
             return st;
         st = end_check(e, err);
@@ -95,11 +98,12 @@ static gpurt_status_t order_give(gpurt_executor_own_t *e, const gpurt_task_order
 
 /* ---- records --------------------------------------------------------------------------- */
 
-static uint64_t record_take(gpurt_executor_own_t *e)
+static uint64_t record_take(gpurt_executor_own_t *e, bool held)
 {
     uint32_t i = e->free_records[--e->free_count];
 
     e->record_uses[i]++;
+    e->record_held[i] = held;
     e->map.records[i].value = 0;
     /* relaxed: it goes with the order */
     gpurt_store_relaxed_sys_u32(&e->map.records[i].xstatus, GPURT_TASK_PENDING);
@@ -141,17 +145,30 @@ static gpurt_status_t record_refuse(const gpurt_executor_own_t *e, gpurt_submitt
 
 /* ---- submissions ----------------------------------------------------------------------- */
 
+static bool function_is(const gpurt_executor_own_t *e, const gpurt_submission_t *s)
+{
+    return s->function < e->kinds.count &&
+           (!s->name || strcmp(e->kinds.names[s->function], s->name) == 0);
+}
+
 static gpurt_status_t submission_check(const gpurt_executor_own_t *e,
                                        const gpurt_submission_t *s, bool named,
                                        gpurt_error_t *err)
 {
-    if (!s || (s->count && !s->args) || s->bytes > GPURT_TASK_ARGS_BYTES ||
-        s->how & GPURT_TASK_CHILD)
+    if (!s || (s->count && !s->args) || s->bytes > GPURT_TASK_ARGS_BYTES)
+        return REFUSE(err, GPURT_E_INVALID,
+                      "executor %s: a submission has arguments, 48 bytes a task at most",
+                      e->name);
+    if (s->how & GPURT_TASK_CHILD)
         return REFUSE(
             err, GPURT_E_INVALID,
-            "executor %s: a submission has arguments, 48 bytes a task at most, and "
-            "no parent",
+            "executor %s: GPURT_TASK_CHILD, and a task of the host's has no parent",
             e->name);
+    if (!function_is(e, s))
+        return REFUSE(err, GPURT_E_INVALID,
+                      "executor %s: task %s is not in its list: submit it to the executor "
+                      "that declares it",
+                      e->name, s->name ? s->name : "of that number");
     if (gpurt_how_group(s->how) > e->map.groups)
         return REFUSE(
             err, GPURT_E_INVALID,
@@ -186,7 +203,7 @@ static gpurt_status_t all_put(gpurt_executor_own_t *e, const gpurt_submission_t 
 
     for (uint32_t i = 0; i < s->count && st == GPURT_OK; i++) {
         if (tasks)
-            tasks[i] = record_take(e);
+            tasks[i] = record_take(e, s->how & GPURT_TASK_HELD);
         order.record = tasks ? (uint32_t)tasks[i] : 0;
         memcpy(order.args, (const char *)s->args + (size_t)i * s->bytes, s->bytes);
         st = order_put(e, &order, err);
@@ -214,6 +231,24 @@ gpurt_status_t gpurt_executor_submit_all(gpurt_t *rt, gpurt_executor_t x,
     return st;
 }
 
+/* Whether the order makes sense of that task. */
+static gpurt_status_t order_check(const gpurt_executor_own_t *e, gpurt_task_what_t what,
+                                  gpurt_submitted_t task, gpurt_submitted_t other,
+                                  gpurt_error_t *err)
+{
+    if (!record_is(e, task))
+        return record_refuse(e, task, err);
+    if (other && !record_is(e, other) && !record_was(e, other))
+        return record_refuse(e, other, err);
+    if (what != GPURT_ORDER_CANCEL && !e->record_held[(uint32_t)task - 1])
+        return REFUSE(
+            err, GPURT_E_INVALID,
+            "executor %s: task 0x%llx is not held, or was started: submit it with "
+            "GPURT_TASK_HELD, say what it comes after, and start it once",
+            e->name, (unsigned long long)task);
+    return GPURT_OK;
+}
+
 /* other: 0, the order names one task. */
 static gpurt_status_t task_order(gpurt_t *rt, gpurt_executor_t x, gpurt_task_what_t what,
                                  gpurt_submitted_t task, gpurt_submitted_t other,
@@ -227,12 +262,11 @@ static gpurt_status_t task_order(gpurt_t *rt, gpurt_executor_t x, gpurt_task_wha
     if (!e)
         return st;
     gpurt_lock_take(&e->post);
-    if (!record_is(e, task))
-        st = record_refuse(e, task, err);
-    else if (!other || record_is(e, other))
+    st = order_check(e, what, task, other, err);
+    if (st == GPURT_OK && (!other || record_is(e, other)))
         st = order_give(e, &order, err);
-    else if (!record_was(e, other))
-        st = record_refuse(e, other, err);
+    if (st == GPURT_OK && what == GPURT_ORDER_START)
+        e->record_held[(uint32_t)task - 1] = false;
     gpurt_lock_give(&e->post);
     gpurt_executor_let(e);
     return st;
@@ -312,6 +346,16 @@ gpurt_status_t gpurt_executor_quota(gpurt_t *rt, gpurt_executor_t x, uint32_t gr
 
 /* ---- waits ----------------------------------------------------------------------------- */
 
+/* How it ended. */
+static gpurt_status_t task_status(const gpurt_executor_own_t *e, gpurt_submitted_t task,
+                                  gpurt_status_t st, gpurt_error_t *err)
+{
+    if (st == GPURT_OK)
+        return st;
+    return REFUSE(err, st, "executor %s: task 0x%llx ended with %s: %s", e->name,
+                  (unsigned long long)task, gpurt_status_name(st), gpurt_status_text(st));
+}
+
 gpurt_status_t gpurt_executor_wait(gpurt_t *rt, gpurt_executor_t x, gpurt_submitted_t task,
                                    uint64_t timeout_ns, uint64_t *value, gpurt_error_t *err)
 {
@@ -333,7 +377,7 @@ gpurt_status_t gpurt_executor_wait(gpurt_t *rt, gpurt_executor_t x, gpurt_submit
         st = REFUSE(err, st, "executor %s: task 0x%llx has not ended after %.3f s", e->name,
                     (unsigned long long)task, (double)timeout_ns * 1e-9);
     if (is && st == GPURT_OK) {
-        st = (gpurt_status_t)status;
+        st = task_status(e, task, (gpurt_status_t)status, err);
         if (value)
             *value = record->value;
         gpurt_lock_take(&e->post);

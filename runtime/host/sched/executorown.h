@@ -36,6 +36,7 @@ typedef struct gpurt_executor_own {
     uint32_t posted, taken, free_count;
     uint32_t xquotas[GPURT_TASK_GROUPS];  /* percent; written by: who has the lock */
     uint32_t *free_records, *record_uses; /* uses: odd, it is in use */
+    bool *record_held;                    /* its task is held, and not started */
 
     gpurt_lock_t drain; /* one at a time */
     uint32_t drains;

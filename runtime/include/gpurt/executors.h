@@ -9,8 +9,8 @@
  *     gpurt_executor_close(rt, x, NULL, &err);
  *
  * The host's tasks travel through a ring of GPURT_TASK_ORDERS orders, in the order of the calls;
- * a call waits while it is full. The pool is the device's: a task that finds it empty ends with
- * GPURT_E_NOMEM, which its wait returns.
+ * a call waits while it is full. An order waits for a free row of the pool, as long as tasks run that can free one.
+ * Where none can, and for a task that is held, GPURT_E_NOMEM is how the task ends, which its wait returns.
  * Close executors before gpurt_close, which stops their kernels and frees nothing of theirs.
  * Context: host, any thread. */
 #ifndef GPURT_EXECUTORS_H
@@ -114,6 +114,8 @@ typedef struct gpurt_submission {
     uint32_t function, bytes, count;
     uint32_t how;     /* as gpurt_task_spawn's; no GPURT_TASK_CHILD */
     const void *args; /* `count` of `bytes` each */
+    const char
+        *name; /* of the function, so that it is not another executor's; NULL: not known */
 } gpurt_submission_t;
 
 /* tasks: NULL, nobody will wait for any; or `count` handles, each of which is to be waited for.
@@ -124,15 +126,17 @@ gpurt_status_t gpurt_executor_submit_all(gpurt_t *rt, gpurt_executor_t x,
                                          gpurt_submitted_t *tasks, gpurt_error_t *err);
 
 /* `after`, which is held, runs when `before` has ended, too. One that was waited for already is no
- * obstacle. Without room for the edge, `after` ends with GPURT_E_CANCELLED. */
+ * obstacle. Without room for the edge, `after` ends with GPURT_E_CANCELLED. GPURT_E_INVALID: `after` is not held, or was
+ * started. */
 gpurt_status_t gpurt_executor_after(gpurt_t *rt, gpurt_executor_t x,
                                     gpurt_submitted_t before, gpurt_submitted_t after,
                                     gpurt_error_t *err);
-/* Of one that is held; once. */
+/* Of one that is held, once; else GPURT_E_INVALID. */
 gpurt_status_t gpurt_executor_start(gpurt_t *rt, gpurt_executor_t x, gpurt_submitted_t task,
                                     gpurt_error_t *err);
 /* If it has not begun, it ends with GPURT_E_CANCELLED at its turn, as does what waits for it. Else it is
- * asked to stop (gpurt_task_stopped), and its children do not begin. Its wait says which it was. */
+ * asked to stop (gpurt_task_stopped), and its children do not begin. Its wait says which it was. One that is
+ * held has its turn when it is started. */
 gpurt_status_t gpurt_executor_cancel(gpurt_t *rt, gpurt_executor_t x,
                                      gpurt_submitted_t task, gpurt_error_t *err);
 
@@ -144,8 +148,8 @@ gpurt_status_t gpurt_executor_quota(gpurt_t *rt, gpurt_executor_t x, uint32_t gr
                                     gpurt_error_t *err);
 
 /* Waits until it has ended, and releases the handle. value: its result; may be NULL.
- * Returns: its status, with err untouched; GPURT_E_TIMEOUT, and the handle stays; GPURT_E_HANDLE,
- * GPURT_E_CLOSED, GPURT_E_PANIC with err filled in: why it cannot be known. */
+ * Returns: its status, of which err says whose it is; GPURT_E_TIMEOUT, and the handle stays; GPURT_E_HANDLE,
+ * GPURT_E_CLOSED, GPURT_E_PANIC: why it cannot be known. */
 gpurt_status_t gpurt_executor_wait(gpurt_t *rt, gpurt_executor_t x, gpurt_submitted_t task,
                                    uint64_t timeout_ns, uint64_t *value,
                                    gpurt_error_t *err);
@@ -180,18 +184,19 @@ GPURT_END_DECLS
  * variables of its own. */
 static inline gpurt_status_t
 gpurt_executor_submit_as(gpurt_t *runtime, gpurt_executor_t executor, const void *from,
-                         uint32_t function, uint32_t bytes, uint32_t count, uint32_t how,
-                         gpurt_submitted_t *submitted, gpurt_error_t *why)
+                         uint32_t function, const char *name, uint32_t bytes,
+                         uint32_t count, uint32_t how, gpurt_submitted_t *submitted,
+                         gpurt_error_t *why)
 {
-    gpurt_submission_t s = {function, bytes, count, how, from};
+    gpurt_submission_t s = {function, bytes, count, how, from, name};
 
     return gpurt_executor_submit_all(runtime, executor, &s, submitted, why);
 }
 
 /* count tasks `name`, with args[0] to args[count - 1]. */
-#define gpurt_executor_submit(rt, x, name, args, count, how, tasks, err)                \
-    gpurt_executor_submit_as(rt, x, 1 ? (args) : (const gpurt_task_args_##name *)0,     \
-                             gpurt_task_number_##name, (uint32_t)sizeof *(args), count, \
-                             how, tasks, err)
+#define gpurt_executor_submit(rt, x, name, args, count, how, tasks, err)        \
+    gpurt_executor_submit_as(                                                   \
+        rt, x, GPURT_TASK_ARGS_OF(name, args), gpurt_task_number_##name, #name, \
+        (uint32_t)sizeof(gpurt_task_args_##name), count, how, tasks, err)
 
 #endif

@@ -85,7 +85,18 @@
 typedef struct gpurt_task_list {
     const char *const *names;
     uint32_t count;
+    uint32_t layout; /* GPURT_TASK_LAYOUT, as the program was compiled */
 } gpurt_task_list_t;
+
+/* Arguments of that task, and of no other. C lets a pointer of another type pass with a warning. */
+#ifdef __cplusplus
+#    define GPURT_TASK_ARGS_OF(name, args) (1 ? (args) : (const gpurt_task_args_##name *)0)
+#else
+#    define GPURT_TASK_ARGS_OF(name, args) \
+        _Generic((args), gpurt_task_args_##name *      \
+                 : (args), const gpurt_task_args_##name * \
+                 : (args))
+#endif
 
 #define GPURT_MAYBE_UNUSED_            __attribute__((unused))
 #define GPURT_TASK_NUMBER_(name, type) gpurt_task_number_##name,
@@ -101,7 +112,8 @@ typedef struct gpurt_task_list {
     static const char *const gpurt_task_names_of_##executor[] GPURT_MAYBE_UNUSED_ = {    \
         tasks(GPURT_TASK_NAME_)};                                                        \
     static const gpurt_task_list_t gpurt_task_list_of_##executor GPURT_MAYBE_UNUSED_ = { \
-        gpurt_task_names_of_##executor, gpurt_task_count_of_##executor};                 \
+        gpurt_task_names_of_##executor, gpurt_task_count_of_##executor,                  \
+        GPURT_TASK_LAYOUT};                                                              \
     tasks(GPURT_TASK_TYPE_) GPURT_KERNEL_DECLARE(executor, struct gpurt_executor_args)
 
 /* ---- bodies ---------------------------------------------------------------------------- */
@@ -239,10 +251,9 @@ GPURT_DEV gpurt_task_t gpurt_task_spawn_as(gpurt_task_run_t *run, uint32_t funct
     __builtin_memcpy(plan.args, args, bytes);
     return gpurt_task_whole() ? gpurt_tasks_make(run, wanted, &plan) : 0;
 }
-#define gpurt_task_spawn(run, name, args, wanted, how)                                    \
-    gpurt_task_spawn_as(run, gpurt_task_number_##name,                                    \
-                        (1 ? (args) : (const gpurt_task_args_##name *)0), sizeof *(args), \
-                        wanted, how)
+#define gpurt_task_spawn(run, name, args, wanted, how)                                 \
+    gpurt_task_spawn_as(run, gpurt_task_number_##name, GPURT_TASK_ARGS_OF(name, args), \
+                        sizeof(gpurt_task_args_##name), wanted, how)
 
 GPURT_DEV gpurt_status_t gpurt_task_after(gpurt_task_run_t *run, bool wanted,
                                           gpurt_task_t before, gpurt_task_t after)

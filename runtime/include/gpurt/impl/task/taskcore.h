@@ -32,20 +32,26 @@ GPURT_DEV void gpurt_task_fill(gpurt_task_row_t *row, const gpurt_task_plan_t *p
     gpurt_store_relaxed_dev_u32(&row->xneeds, plan->how & GPURT_TASK_HELD ? 1 : 0);
 }
 
-/* The whole warp: rows for lanes with wanted, as far as there is room. Returns: each lane's number. */
-GPURT_DEV uint32_t gpurt_rows_take(const gpurt_task_run_t *run, bool wanted)
+/* The whole warp: of the lanes in `who` some have got a row. */
+GPURT_DEV void gpurt_rows_count(const gpurt_task_run_t *run, uint32_t who, uint32_t index)
 {
-    uint32_t mask = GPURT_FULL_MASK, who = gpurt_ballot(mask, wanted),
-             index = GPURT_TASK_NONE, made;
+    uint32_t made = gpurt_ballot(GPURT_FULL_MASK, index != GPURT_TASK_NONE);
 
-    if (who)
-        index = gpurt_spares_get(run, who);
-    made = gpurt_ballot(mask, index != GPURT_TASK_NONE);
-    if (gpurt_is_leader(mask)) {
+    if (gpurt_is_leader(GPURT_FULL_MASK)) {
         /* relaxed: who ends them has them from a queue, so comes after */
         gpurt_executor_count(&run->map->words->xlive, gpurt_popc(made));
         gpurt_executor_count(&run->block->xrefused, gpurt_popc(who & ~made));
     }
+}
+
+/* The whole warp: rows for lanes with wanted, as far as there is room. Returns: each lane's number. */
+GPURT_DEV uint32_t gpurt_rows_take(const gpurt_task_run_t *run, bool wanted)
+{
+    uint32_t who = gpurt_ballot(GPURT_FULL_MASK, wanted), index = GPURT_TASK_NONE;
+
+    if (who)
+        index = gpurt_spares_get(run, who);
+    gpurt_rows_count(run, who, index);
     return index;
 }
 

@@ -547,13 +547,14 @@ GPURT_DEV void gpurt_hall_hurry(gpurt_executor_hall_t *hall)
 /* The whole warp: what the block keeps, and bodies by kind, to those who count. */
 GPURT_DEVN void gpurt_hall_tell(const gpurt_task_run_t *run)
 {
-    uint64_t kept = 0;
+    uint64_t kept[2] = {0, 0};
 
     if (gpurt_lane() == 0) {
         for (uint32_t i = 0; i < GPURT_TASK_LEVELS; i++)
-            kept |= (uint64_t)gpurt_pocket_count(&run->hall->ready[i]) << 8 * i;
-        gpurt_store_relaxed_dev_u64(&run->block->xkept, kept); /* relaxed: a number */
-        gpurt_store_relaxed_near_u32(&run->hall->xtold,        /* relaxed: a time */
+            kept[i / 4] |= (uint64_t)gpurt_pocket_count(&run->hall->ready[i]) << i % 4 * 16;
+        for (uint32_t i = 0; i < 2; i++) /* relaxed: numbers */
+            gpurt_store_relaxed_dev_u64(&run->block->xkept[i], kept[i]);
+        gpurt_store_relaxed_near_u32(&run->hall->xtold, /* relaxed: a time */
                                      (uint32_t)gpurt_clock());
     }
     gpurt_kinds_tell(run, run->hall, gpurt_lane(), GPURT_WARP_SIZE);
@@ -634,7 +635,8 @@ GPURT_DEVN void gpurt_hall_empty(const gpurt_task_run_t *run, gpurt_executor_hal
 
         gpurt_taskring_push(&ring, me, me, index);
     }
-    gpurt_store_relaxed_dev_u64(&run->block->xkept, 0); /* relaxed: a number */
+    for (uint32_t i = 0; i < 2; i++) /* relaxed: numbers */
+        gpurt_store_relaxed_dev_u64(&run->block->xkept[i], 0);
     gpurt_kinds_tell(run, hall, 0, 1);
     gpurt_hall_end(m, hall);
 }

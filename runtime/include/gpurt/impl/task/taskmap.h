@@ -24,7 +24,7 @@ enum {
     GPURT_TASK_GROUPS = 6, /* with a quota of time (taskgroup.h) */
     GPURT_TASK_NORMAL = 3,
     GPURT_TASK_ORDERS = 1024, /* of the host, under way at a time */
-    GPURT_TASK_BATCH = 24,    /* tasks that a warp takes up at a time, if they are short */
+    GPURT_TASK_BATCH = 31,    /* tasks that a warp takes up at a time, if they are short */
     GPURT_TASK_PENDING = 1,   /* of a record: its task has not ended; no status is that */
     GPURT_TASK_TOGETHER = 2,  /* of a warp's task: it runs with others; likewise */
     GPURT_TASK_GATHERED = 3,  /* likewise: all warps of the block run it */
@@ -138,8 +138,10 @@ typedef struct GPURT_ALIGN(128) gpurt_executor_words {
     uint32_t xlooked; /* when a block last looked at the host's words */
     uint32_t unused2[30];
     uint32_t xinjecting; /* 1: a warp takes orders of the host's */
-    uint32_t xtaken;     /* orders that were; written by: that warp */
-    uint32_t unused3[30];
+    uint32_t xtaken;     /* orders that were; written by: that warp, as the next */
+    uint64_t
+        xstands; /* globaltimer: since then no row comes free for an order; 0: not so */
+    uint32_t unused3[28];
     uint32_t xasks; /* times that a body told what it waits for; written by: any lane */
     uint32_t unused4[31];
     gpurt_task_line_t heads[GPURT_RINGS], tails[GPURT_RINGS];
@@ -159,7 +161,7 @@ typedef struct GPURT_ALIGN(128) gpurt_executor_block {
     uint64_t xat_once;                    /* successors that the warp of the last one ran */
     uint64_t xuseful, xwaiting, xtotal;   /* cycles: in bodies, idle, all */
     uint64_t xasleep;                     /* 1: it is */
-    uint64_t xkept;                       /* tasks ready in its pockets, a byte a level */
+    uint64_t xkept[2];                    /* tasks ready in its pockets, 16 bits a level */
     uint64_t xsm;                         /* its multiprocessor, as it began */
     uint64_t xmoved;     /* of sampled rows: tasks that became ready on another one */
     uint64_t xgroupless; /* times that a task was taken up whose group there is not */
@@ -169,7 +171,7 @@ typedef struct GPURT_ALIGN(128) gpurt_executor_block {
     uint64_t xastray;
     uint64_t xdeque;  /* its deque (taskdeque.h); written by: any block's warps */
     uint64_t xstolen; /* tasks that it took from the deques of others */
-    uint64_t unused[13];
+    uint64_t unused[12];
     uint32_t xwaits[GPURT_TASK_WAITS]; /* from ready to taken up, of sampled rows */
     gpurt_task_sum_t kinds[GPURT_TASK_KINDS];
 } gpurt_executor_block_t;
@@ -328,6 +330,14 @@ typedef struct gpurt_executor_map {
     uint64_t slice_cycles;  /* of a warp, between two bodies that it tells the log of */
     uint64_t slice_longest; /* cycles: of a body that takes longer it always does */
 } gpurt_executor_map_t;
+
+/* What the library and a program's kernels have to agree upon. It grows when a word of these gets another meaning. */
+#define GPURT_TASK_LAYOUT                                                               \
+    ((uint32_t)(((sizeof(gpurt_executor_map_t) * 31 + sizeof(gpurt_executor_words_t)) * \
+                     31 +                                                               \
+                 sizeof(gpurt_executor_block_t)) *                                      \
+                    31 +                                                                \
+                sizeof(gpurt_executor_warp_t) + 2))
 
 struct gpurt_executor_args {
     gpurt_executor_map_t map;

@@ -22,7 +22,7 @@
 #include <gpurt/warp.h>
 
 enum {
-    GPURT_POCKET_NUMBERS = 128
+    GPURT_POCKET_NUMBERS = 256
 };
 
 /* In shared memory. The numbers are of who holds the lock. */

@@ -15,6 +15,7 @@
 
 #include <gpurt/clock.h>
 #include <gpurt/hostword.h>
+#include <gpurt/panic.h>
 #include <gpurt/status.h>
 
 #include <gpurt/impl/task/taskhand.h>
@@ -136,12 +137,23 @@ GPURT_DEV void gpurt_executor_count(uint64_t *counter, uint64_t n)
         gpurt_red_add_relaxed_dev_u64(counter, n); /* relaxed: a count */
 }
 
+/* Lanes are missing. If none has panicked, they are elsewhere. */
+GPURT_DEVN void gpurt_task_apart(void)
+{
+    if (!gpurt_cancelled())
+        GPURT_PANIC(
+            "some lanes of a warp called what its 32 lanes have to call together, as "
+            "gpurt_task_spawn: call it outside of branches, `wanted` says for which "
+            "lanes");
+}
+
 /* Whether no lane of the warp has left. If one has, of a panic or by itself, the block is cancelled
  * and the others leave, too. */
 GPURT_DEV bool gpurt_task_whole(void)
 {
     if (gpurt_ballot(GPURT_FULL_MASK, true) == GPURT_FULL_MASK)
         return true;
+    gpurt_task_apart();
     gpurt_cancel_block();
     gpurt_cancel_point();
     return false;
