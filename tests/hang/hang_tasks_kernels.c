@@ -122,8 +122,6 @@ GPURT_TASK(quits, t, run)
 
 GPURT_TASK(idles, t, run)
 {
-    if (gpurt_lane() == 0 && t->naps == 0)
-        GPURT_INFO("it sleeps");            /* silence begins behind a record */
     GPURT_TASK_UNTIL(run, &t->naps, false); /* what never comes */
 }
 

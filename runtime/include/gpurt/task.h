@@ -311,6 +311,7 @@ GPURT_DEV uint32_t gpurt_task_nap(gpurt_task_run_t *run, uint32_t *naps)
         past = (*naps)++;
     past = gpurt_shfl_u32(GPURT_FULL_MASK, past, 0);
     gpurt_task_sleep(run, 1000ull << (past < 6 ? past : 6));
+    run->vain = true;
     return past;
 }
 /* What they waited for has come, as one lane found. */

@@ -354,7 +354,7 @@ GPURT_DEVN void gpurt_worker_odd(gpurt_worker_t *w)
         gpurt_worker_result(w);
     run->status = GPURT_OK;
     run->value = run->until = 0;
-    run->parent = run->again = run->odd = false;
+    run->parent = run->again = run->vain = run->odd = false;
 }
 
 /* The whole warp: the body has returned. */

@@ -171,7 +171,7 @@ GPURT_DEV void gpurt_gather_end(gpurt_worker_t *w)
     }
     run->status = GPURT_OK;
     run->value = run->until = 0;
-    run->parent = run->again = run->odd = false;
+    run->parent = run->again = run->vain = run->odd = false;
 }
 
 #endif

@@ -110,7 +110,8 @@ typedef struct gpurt_task_run {
     uint64_t until; /* globaltimer: it does not run again before; 0: no matter when */
     bool parent;    /* it has got children in this run, or waits again: xneeds counts it */
     bool again;
-    bool odd; /* there is more to see to when it ends, in lanes that know of it */
+    bool vain; /* with again: it has looked for what is not there yet */
+    bool odd;  /* there is more to see to when it ends, in lanes that know of it */
 } gpurt_task_run_t;
 
 GPURT_HD uint32_t gpurt_task_index(gpurt_task_t task)

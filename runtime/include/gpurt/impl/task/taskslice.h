@@ -209,10 +209,12 @@ GPURT_DEV void gpurt_slice_note(gpurt_worker_t *w, gpurt_task_t task, gpurt_stat
         w->over = 0;
 }
 
-/* Whether the log is told of a body. The whole warp. */
+/* Whether the log is told of a body. Of one that has looked in vain it is not: a log of tasks that wait says nothing,
+ * which tells of a hang. The whole warp. */
 GPURT_DEV bool gpurt_slice_wanted(gpurt_worker_t *w, uint64_t took)
 {
-    bool wanted = took > w->over || (w->run.status != GPURT_OK && gpurt_slice_fails(w));
+    bool wanted = (took > w->over && !w->run.vain) ||
+                  (w->run.status != GPURT_OK && gpurt_slice_fails(w));
 
     w->took = took;
     return gpurt_any(GPURT_FULL_MASK, wanted);
