@@ -46,7 +46,8 @@ typedef enum gpurt_stuck_why {
     GPURT_STUCK_RUNS,     /* its body runs, and comes to no end */
     GPURT_STUCK_HELD,     /* nobody has started it */
     GPURT_STUCK_CHILDREN, /* it waits for its children */
-    GPURT_STUCK_AFTER     /* it waits for another task */
+    GPURT_STUCK_AFTER,    /* it waits for another task */
+    GPURT_STUCK_SLEEPS    /* it looks again and again, and another task waits for it */
 } gpurt_stuck_why_t;
 
 typedef struct gpurt_stuck {

@@ -34,7 +34,7 @@ static const gpurt_field_t fields[FIELDS] = {
     [NAME] = GPURT_FIELD("name", TEXT),
     [WHY] = GPURT_FIELD(
         "why", STATE,
-        .words = "runs,held,awaits_children,awaits_task"), /* gpurt_stuck_why_t */
+        .words = "runs,held,awaits_children,awaits_task,sleeps"), /* gpurt_stuck_why_t */
     [LEVEL] = GPURT_FIELD("level", GAUGE),
     [ROW] = GPURT_FIELD("row", GAUGE),     /* of the pool */
     [SM] = GPURT_FIELD("sm", GAUGE),       /* this and the next two: of one */
@@ -87,8 +87,11 @@ static void waiter_add(finds_t *f, const gpurt_taskpool_t *p, uint32_t row,
         s->for_row = p->before[row];
 }
 
+/* Nothing runs, so what has begun and waits for no task sleeps. */
 static gpurt_stuck_why_t why_of(const gpurt_taskpool_t *p, uint32_t row)
 {
+    if (!p->rows[row].xneeds)
+        return GPURT_STUCK_SLEEPS;
     if (p->rows[row].xneeds > p->edges_to[row] + p->children[row])
         return GPURT_STUCK_HELD;
     return p->children[row] ? GPURT_STUCK_CHILDREN : GPURT_STUCK_AFTER;
@@ -105,7 +108,8 @@ static void waiters_find(gpurt_viewer_t *v, const gpurt_executor_own_t *e, finds
         if (p.rows[row].xneeds && why_of(&p, row) == GPURT_STUCK_HELD)
             waiter_add(f, &p, row, GPURT_STUCK_HELD, e->eyes->quiet_ns);
     for (uint32_t row = 0; row < e->map.task_count; row++)
-        if (p.rows[row].xneeds && why_of(&p, row) != GPURT_STUCK_HELD)
+        if (gpurt_taskpool_lives(&p, row) && p.awaited[row] + p.rows[row].xneeds &&
+            why_of(&p, row) != GPURT_STUCK_HELD)
             waiter_add(f, &p, row, why_of(&p, row), e->eyes->quiet_ns);
     gpurt_taskpool_free(&p);
 }

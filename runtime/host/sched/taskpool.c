@@ -82,12 +82,17 @@ void gpurt_taskpool_waiters(const gpurt_taskpool_t *p, uint32_t row,
         each(context, row, parent - 1, true);
 }
 
-/* A row that waits for nothing may be free, and its parent another's. */
+bool gpurt_taskpool_lives(const gpurt_taskpool_t *p, uint32_t row)
+{
+    return p->rows[row].xneeds || p->marks[row] & GPURT_TASK_BEGUN;
+}
+
+/* Of a row that is free, the parent is another's. */
 static void waiter_count(void *context, uint32_t row, uint32_t waiter, bool parent)
 {
     gpurt_taskpool_t *p = (gpurt_taskpool_t *)context;
 
-    if (parent && !p->rows[row].xneeds)
+    if (parent && !gpurt_taskpool_lives(p, row))
         return;
     p->awaited[row]++;
     if (parent) {

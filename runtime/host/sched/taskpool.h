@@ -30,6 +30,10 @@ bool gpurt_taskpool_read(gpurt_viewer_t *v, const gpurt_executor_own_t *e, bool 
                          gpurt_taskpool_t *p);
 void gpurt_taskpool_free(gpurt_taskpool_t *p);
 
+/* Whether a task is there that waits, or has begun. One that is ready and has not begun may be there, too; of a row that
+ * is free neither holds. */
+bool gpurt_taskpool_lives(const gpurt_taskpool_t *p, uint32_t row);
+
 /* Each task that waits for that of `row`: those behind it, then its parent. */
 typedef void gpurt_taskpool_fn(void *context, uint32_t row, uint32_t waiter, bool parent);
 void gpurt_taskpool_waiters(const gpurt_taskpool_t *p, uint32_t row,

@@ -68,10 +68,10 @@ typedef struct circles {
     uint32_t count; /* of work */
 } circles_t;
 
-/* A child that waits for nothing was not counted (taskpool.c). */
+/* Others were not counted (taskpool.c). */
 static bool counts(const circles_t *c, uint32_t row, bool parent)
 {
-    return !parent || c->k->pool->rows[row].xneeds;
+    return !parent || gpurt_taskpool_lives(c->k->pool, row);
 }
 
 static bool is_left(const circles_t *c, uint32_t row)
@@ -348,7 +348,8 @@ static void wait_fill(const pick_t *k, uint32_t i)
     w->reason = w->why == GPURT_TASKWAIT_HELD ? GPURT_WAIT_WORD : GPURT_WAIT_ALL;
     w->site =
         known && r->head.function < LINES_MOST ? (uint16_t)k->lines[r->head.function] : 0;
-    w->awaited = k->pool->awaited[row] + (!r->xneeds && r->head.parent); /* it lives */
+    w->awaited = k->pool->awaited[row] +
+                 (!gpurt_taskpool_lives(k->pool, row) && r->head.parent); /* it lives */
     while (fors < GPURT_TASKWAIT_FOR && w->for_row[fors])
         fors++;
     w->others = fors && r->xneeds > fors ? r->xneeds - fors : 0;
