@@ -14,6 +14,7 @@
 typedef struct logfile {
     int fd;    /* -1: none */
     bool held; /* a lock tells readers that we live */
+    bool torn; /* records could not be written, and nobody has them any more */
     uint64_t device, inode;
     char *path;                   /* as it was opened; NULL: the file has no name */
     uint64_t offset;              /* end of its sound part: where the next block goes */

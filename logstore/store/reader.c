@@ -357,13 +357,13 @@ static gpurt_status_t log_open(int fd, const char *name, bool walked, gpurt_log_
 
 gpurt_status_t gpurt_log_open(const char *path, gpurt_log_t **out, gpurt_error_t *err)
 {
-    return log_open(open(path, O_RDONLY | O_CLOEXEC), path, false, out, err);
+    return log_open(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), path, false, out, err);
 }
 
 gpurt_status_t gpurt_log_open_walked(const char *path, gpurt_log_t **out,
                                      gpurt_error_t *err)
 {
-    return log_open(open(path, O_RDONLY | O_CLOEXEC), path, true, out, err);
+    return log_open(open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), path, true, out, err);
 }
 
 gpurt_status_t gpurt_log_open_fd(int fd, const char *name, gpurt_log_t **out,

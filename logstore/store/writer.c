@@ -169,7 +169,7 @@ static gpurt_status_t frame_make(gpurt_writer_t *w, const void *rows, uint32_t b
     return GPURT_OK;
 }
 
-gpurt_status_t gpurt_writer_commit(gpurt_writer_t *w, gpurt_error_t *err)
+static gpurt_status_t frame_commit(gpurt_writer_t *w, gpurt_error_t *err)
 {
     const gplog_frame_t *frame = (const gplog_frame_t *)(w->out + sizeof(gplog_block_t));
     gpurt_status_t st = logfile_frame(&w->file, w->out, w->out_used, err);
@@ -192,9 +192,17 @@ static gpurt_status_t rows_flush(gpurt_writer_t *w, gpurt_error_t *err)
     if (st == GPURT_OK)
         st = frame_make(w, w->raw, w->raw_used, err);
     if (st == GPURT_OK)
-        st = gpurt_writer_commit(w, err);
+        st = frame_commit(w, err);
     if (st == GPURT_OK)
         w->rows = w->raw_used = 0;
+    return st;
+}
+
+gpurt_status_t gpurt_writer_commit(gpurt_writer_t *w, gpurt_error_t *err)
+{
+    gpurt_status_t st = frame_commit(w, err);
+
+    w->file.torn |= st != GPURT_OK;
     return st;
 }
 
@@ -234,6 +242,7 @@ gpurt_status_t gpurt_writer_prepare(gpurt_writer_t *w, const gplog_numbers_t *nu
         st = rows_renumber(w, numbers, &rows, bytes, err);
     if (st == GPURT_OK)
         st = frame_make(w, rows, bytes, err);
+    w->file.torn |= st != GPURT_OK;
     if (st != GPURT_OK)
         return st;
     place->device = w->file.device;

@@ -138,6 +138,12 @@ def check_ways(folder):
             assert err.count("\n") < 80 and "found no room in this report" in err, err
 
 
+def check_diff(folder):
+    """Two deadlocks of one file are not one that has moved."""
+    done = subprocess.run([PANIC, "diff", f"{folder}/locks.gplog", f"{folder}/after.gplog"], capture_output=True, text=True)
+    assert done.returncode == 3 and [line.split()[0] for line in done.stdout.splitlines()] == ["new", "gone"], done
+
+
 def check_no_circle(folder):
     """Locks that are fought over; a task that has asked for a lock twice, and goes on without it; one that sleeps."""
     log = f"{folder}/fight.gplog"
@@ -177,6 +183,7 @@ def check_live_and_dead(folder):
 with tempfile.TemporaryDirectory() as directory:
     check_explained_within_a_second(directory)
     check_ways(directory)
+    check_diff(directory)
     check_no_circle(directory)
     check_live_and_dead(directory)
 print("all well")

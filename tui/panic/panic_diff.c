@@ -10,9 +10,14 @@
 
 #define NONE UINT32_MAX
 
+static const panic_entry_t *first_of(const panic_book_t *b, uint32_t site)
+{
+    return &b->list[b->sites[site].first];
+}
+
 static bool site_info(const panic_book_t *b, uint32_t site, gpurt_site_info_t *out)
 {
-    const panic_entry_t *e = &b->list[b->sites[site].first];
+    const panic_entry_t *e = first_of(b, site);
 
     return gpurt_dictionary_get(panic_source_sites(e->source), e->row->site, out);
 }
@@ -33,6 +38,27 @@ static bool same_site(const gpurt_site_info_t *x, const gpurt_site_info_t *y, bo
            same_text(x->format, x->format_bytes, y->format, y->format_bytes);
 }
 
+static size_t message_of(const panic_entry_t *e, char room[GPURT_MESSAGE_MAX])
+{
+    gpurt_text_t text;
+
+    gpurt_text_init(&text, room, GPURT_MESSAGE_MAX);
+    gpurt_render_message(panic_source_sites(e->source), e->row, 0, &text);
+    return text.used;
+}
+
+/* All deadlocks have one format. In another line it is the same one where it says the same. */
+static bool says_same(const panic_entry_t *a, const panic_entry_t *b)
+{
+    char x[GPURT_MESSAGE_MAX], y[GPURT_MESSAGE_MAX];
+    size_t bytes;
+
+    if (a->row->kind != GPURT_KIND_HANG)
+        return true;
+    bytes = message_of(a, x);
+    return bytes == message_of(b, y) && memcmp(x, y, bytes) == 0;
+}
+
 /* Fills, for each site of b, the one of a that it was; first those in the same line. */
 static void match(const panic_book_t *a, const panic_book_t *b, uint32_t *was, bool *taken)
 {
@@ -42,7 +68,8 @@ static void match(const panic_book_t *a, const panic_book_t *b, uint32_t *was, b
         for (uint32_t j = 0; j < b->site_count; j++)
             for (uint32_t i = 0; was[j] == NONE && i < a->site_count; i++)
                 if (!taken[i] && site_info(a, i, &x) && site_info(b, j, &y) &&
-                    same_site(&x, &y, line)) {
+                    same_site(&x, &y, line) &&
+                    (line || says_same(first_of(a, i), first_of(b, j)))) {
                     was[j] = i;
                     taken[i] = true;
                 }

@@ -7,6 +7,7 @@
 #include "hosttime.h"
 #include "injection.h"
 #include "option.h"
+#include "reader.h"
 #include "screen.h"
 #include "top_batch.h"
 #include "top_leave.h"
@@ -404,6 +405,17 @@ static int source_begin(top_t *t, const top_options_t *o, const char **handover)
     return -1;
 }
 
+/* Whether somebody has named a log where a program is to be named. */
+static bool is_log(const char *path)
+{
+    gpurt_log_t *log = NULL;
+
+    if (gpurt_log_open(path, &log, NULL) != GPURT_OK)
+        return false;
+    gpurt_log_close(log);
+    return true;
+}
+
 /* Returns: -1, or the status to exit with. */
 static int program_begin(top_t *t, char *const *argv, const char *handover, bool screen,
                          bool to_error)
@@ -431,7 +443,11 @@ static int program_begin(top_t *t, char *const *argv, const char *handover, bool
         return -1;
     }
     screen_close();
-    gpurt_option_refuse(&program, "%s: %s", argv[0], strerror(code));
+    if (is_log(argv[0]))
+        gpurt_option_refuse(&program, "%s is a log: gpurt-top --replay %s", argv[0],
+                            argv[0]);
+    else
+        gpurt_option_refuse(&program, "%s: %s", argv[0], strerror(code));
     return launchee_refusal(code);
 }
 

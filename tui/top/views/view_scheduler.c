@@ -87,23 +87,51 @@ static int parts_of(const gpurt_model_objects_t *all, const gpurt_model_object_t
         const gpurt_model_object_t *o = &all->list[i];
 
         if ((int)o->class_ == class_ && o->told.id &&
-            (over || !(o->told.flags & GPURT_OBJECT_ENDED)) &&
+            (!(o->told.flags & GPURT_OBJECT_ENDED) ||
+             (over && o->told.time_ns >= executor->told.time_ns)) &&
             objectpage_is_part(all, o, executor))
             parts[count++] = o;
     }
     return count;
 }
 
-/* Executors in the order of the model. */
+/* Executors in the order of the model, but those that have ended last. */
 static int executors_find(const gpurt_model_objects_t *all,
                           uint16_t list[GPURT_MODEL_OBJECTS])
 {
     int class_ = objecttable_named(all, "executor"), count = 0;
 
-    for (uint32_t i = 0; i < all->count && i < GPURT_MODEL_OBJECTS; i++)
-        if (class_ >= 0 && (int)all->list[i].class_ == class_ && all->list[i].told.id)
-            list[count++] = (uint16_t)i;
+    for (uint32_t over = 0; class_ >= 0 && over < 2; over++)
+        for (uint32_t i = 0; i < all->count && i < GPURT_MODEL_OBJECTS; i++) {
+            const gpurt_model_object_t *o = &all->list[i];
+            bool ended = o->told.flags & GPURT_OBJECT_ENDED;
+
+            if ((int)o->class_ == class_ && o->told.id && ended == over)
+                list[count++] = (uint16_t)i;
+        }
     return count;
+}
+
+/* Whether panics have ended all its blocks: its service says so, which has its name. */
+static bool is_dead(const sheet_t *s)
+{
+    int class_ = objecttable_named(s->all, "service");
+    char name[OBJECT_TEXT], other[OBJECT_TEXT];
+
+    if (s->o->told.flags & GPURT_OBJECT_ENDED)
+        return false;
+    text_of(s->all, s->o, "name", GPURT_FIELD_TEXT, name);
+    for (uint32_t i = 0; class_ >= 0 && i < s->all->count && i < GPURT_MODEL_OBJECTS; i++) {
+        const gpurt_model_object_t *o = &s->all->list[i];
+
+        if ((int)o->class_ != class_ || !o->told.id ||
+            strcmp(text_of(s->all, o, "name", GPURT_FIELD_TEXT, other), name) != 0)
+            continue;
+        if (!(o->told.flags & GPURT_OBJECT_ENDED))
+            return now_of(s->all, o, "left", GPURT_FIELD_GAUGE) ==
+                   now_of(s->all, o, "blocks", GPURT_FIELD_LIMIT);
+    }
+    return false;
 }
 
 /* ---- the verdict --------------------------------------------------------------------- */
@@ -172,6 +200,18 @@ static style_t verdict_say(const sheet_t *s, const char *state, char *text, size
     unsigned long long live = GAUGE(s, "live"), ready = GAUGE(s, "ready");
     unsigned long long asleep = GAUGE(s, "timed");
 
+    if (strcmp(state, "closed") == 0) {
+        if (live)
+            snprintf(text, room, "%llu tasks had not ended, and never will", live);
+        else
+            snprintf(text, room, "all its tasks have ended");
+        return live ? STYLE_WARN : STYLE_DIM;
+    }
+    if (strcmp(state, "dead") == 0) {
+        snprintf(text, room, "panics have ended all its %llu blocks; %llu tasks never run",
+                 (unsigned long long)LIMIT(s, "blocks"), live);
+        return STYLE_ERROR;
+    }
     if (strcmp(state, "stuck") == 0) {
         stuck_say(s, text, room);
         return STYLE_ERROR;
@@ -203,11 +243,12 @@ static int verdict_draw(const sheet_t *s, int row)
 
     text_of(s->all, s->o, "name", GPURT_FIELD_TEXT, name);
     text_of(s->all, s->o, "state", GPURT_FIELD_STATE, state);
+    if (ended || is_dead(s))
+        snprintf(state, sizeof state, ended ? "closed" : "dead");
     objecttable_label(s->all, s->o, label);
     style = verdict_say(s, state, why, sizeof why);
     at = canvas_printf(s->c, s->area, row, LABEL, STYLE_BOLD, "%s", name);
-    at = canvas_printf(s->c, s->area, row, at, STYLE_DIM, " (executor %s%s)  ", label,
-                       ended ? ", ended" : "");
+    at = canvas_printf(s->c, s->area, row, at, STYLE_DIM, " (executor %s)  ", label);
     canvas_printf(s->c, s->area, row++, at, style, "%s", state);
     canvas_put(s->c, s->area, row, LABEL, style, why);
     return row + 1;
