@@ -105,6 +105,7 @@ static gpurt_model_object_t *place_take(gpurt_model_objects_t *all, uint32_t cla
         first = o->first;
         room = o->room;
         all->classes[o->class_].objects--;
+        all->forgotten++;
     }
     memset(o, 0, sizeof *o);
     memset(&all->values[first], 0, room * sizeof all->values[0]);

@@ -49,9 +49,10 @@ typedef struct gpurt_model_object {
 
 /* Part 8 of a view. */
 typedef struct gpurt_model_objects {
-    uint64_t rows;     /* 0: nothing is known */
-    uint64_t others;   /* rows of objects or classes that have no place */
-    uint64_t programs; /* of the source: of several it must be said whose something is */
+    uint64_t rows;      /* 0: nothing is known */
+    uint64_t others;    /* rows of objects or classes that have no place */
+    uint64_t forgotten; /* objects that have ended, and whose place others took */
+    uint64_t programs;  /* of the source: of several it must be said whose something is */
     uint64_t allocs, frees; /* calls of traced heaps */
     uint32_t class_count, count, value_count, text_count;
     gpurt_model_class_t classes[GPURT_MODEL_CLASSES];

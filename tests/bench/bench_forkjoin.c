@@ -346,6 +346,10 @@ int main(void)
     sizes(&b);
     need(gpurt_mem_create(b.rt, sizeof *b.sum, &sum, &err), &err, "memory");
     b.sum = sum;
+    if (!forkjoin_tbb_threads())
+        fprintf(
+            stderr,
+            "bench_forkjoin: built without oneTBB (libtbb-dev), so no row is beside it\n");
     rows_head();
     case_fib(&b, "", b.sms);
     case_picture(&b, "", b.sms);

@@ -90,9 +90,11 @@ until "$bin/gpurt-log" stat --json quota.gplog >quota.json 2>/dev/null && jq -e 
     sleep 0.1
 done
 sleep 0.5 # as long as a task may take to come on, and a look
-"$bin/gpurt-log" stat --json quota.gplog | jq -e '(.objects.list[] | select(.class=="executor").fields | .state == "busy" and
+"$bin/gpurt-log" stat --json quota.gplog | jq -e '(.objects.list[] | select(.class=="executor").fields | .state == "starved" and
     .ready == 3 and .live == 3) and ([.objects.list[] | select(.class=="stuck_task" and (.ended | not))] | length == 0)' >/dev/null ||
     fail "quota: $("$bin/gpurt-log" stat --json quota.gplog)"
+"$bin/gpurt-top" -b -n 1 -v scheduler -r quota.gplog >screen
+grep -q "no task is ready: 0 of 8 warps run one, 3 live, 3 wait for their group's quota\$" screen || fail "$(cat screen)"
 kill -USR1 $!
 wait $!
 "$bin/gpurt-top" -b -n 1 -v scheduler -r quota.gplog >screen

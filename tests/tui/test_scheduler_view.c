@@ -205,7 +205,7 @@ static void check_load(void)
           seen("no task is ready: 2 of 8 warps run one, 2 live, 1 sleep"));
     put_executor(1, "tiles", IDLE, 4, 0, 0, true);
     draw_at(24, 100);
-    CHECK(seen("(executor 1)  closed") && seen("all its tasks have ended"));
+    CHECK(seen("(executor 1, ended)  closed") && seen("all its tasks have ended"));
 }
 
 static void check_stuck(void)

@@ -423,7 +423,8 @@ static gpurt_status_t drain(gpurt_executor_own_t *e, uint64_t timeout_ns,
     return st == GPURT_E_TIMEOUT
                ? REFUSE(err, st,
                         "executor %s: tasks live after %.3f s: gpurt_executor_status "
-                        "says how many are ready; others are held, wait or run",
+                        "says how many are ready; others are held, wait or run "
+                        "(gpurt-top -v scheduler, gpurt-log stat)",
                         e->name, (double)timeout_ns * 1e-9)
                : st;
 }

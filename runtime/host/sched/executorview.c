@@ -277,13 +277,15 @@ static void sums_put(const gpurt_executor_status_t *s, uint64_t *values)
     values[WAITING] = s->waiting;
 }
 
-static uint64_t state_of(const uint64_t *values)
+/* held: tasks that are ready, but for the time of their group. */
+static uint64_t state_of(const uint64_t *values, uint64_t held)
 {
     if (values[STUCK])
         return IS_STUCK;
     if (!values[LIVE] && !values[READY] && !values[RUNNING])
         return IS_IDLE;
-    return !values[READY] && 2 * values[RUNNING] < values[WARPS] ? IS_STARVED : IS_BUSY;
+    return values[READY] <= held && 2 * values[RUNNING] < values[WARPS] ? IS_STARVED
+                                                                        : IS_BUSY;
 }
 
 static bool executor_look(gpurt_viewer_t *v, const void *object, bool due, uint64_t *values)
@@ -291,6 +293,7 @@ static bool executor_look(gpurt_viewer_t *v, const void *object, bool due, uint6
     const gpurt_executor_own_t *e = object;
     gpurt_executor_seen_t seen = {.now_ns = gpurt_real_ns(), .due = due};
     gpurt_executor_status_t s = {.live = 0};
+    uint64_t held = 0;
 
     if (!e->eyes || !seen_fetch(v, e, &seen))
         return false;
@@ -311,7 +314,9 @@ static bool executor_look(gpurt_viewer_t *v, const void *object, bool due, uint6
     gpurt_groupview_look(v, e, &seen, s.groups);
     values[STUCK] = gpurt_stuckview_look(v, e, &seen);
     gpurt_taskwaits_look(v, e, &seen);
-    values[STATE] = state_of(values);
+    for (uint32_t i = 0; i < GPURT_TASK_GROUPS; i++)
+        held += s.groups[i].waiting;
+    values[STATE] = state_of(values, held);
     return true;
 }
 

@@ -258,6 +258,12 @@ void objects_plain(FILE *out, const gpurt_model_objects_t *all)
     if (all->others)
         fprintf(out, "others     %" PRIu64 " record%s of objects that have no row here\n",
                 all->others, gpurt_plural(all->others, "s"));
+    if (all->forgotten)
+        fprintf(out,
+                "forgotten  %" PRIu64 " object%s that %s ended, for others that came: "
+                "gpurt-log export has all\n",
+                all->forgotten, gpurt_plural(all->forgotten, "s"),
+                all->forgotten == 1 ? "has" : "have");
 }
 
 /* ---- JSON ---------------------------------------------------------------------------- */
@@ -385,6 +391,7 @@ void objects_json(gpurt_json_t *j, const char *key, const gpurt_model_objects_t 
 {
     gpurt_json_object(j, key);
     gpurt_json_number(j, "without_place", all->others);
+    gpurt_json_number(j, "forgotten", all->forgotten);
     gpurt_json_number(j, "processes", all->programs);
     gpurt_json_number(j, "traced_allocs", all->allocs);
     gpurt_json_number(j, "traced_frees", all->frees);

@@ -222,7 +222,10 @@ static style_t verdict_say(const sheet_t *s, const char *state, char *text, size
                      running, warps, live);
 
         if (asleep && used > 0 && (size_t)used < room)
-            snprintf(text + used, room - (size_t)used, ", %llu sleep", asleep);
+            used += snprintf(text + used, room - (size_t)used, ", %llu sleep", asleep);
+        if (ready && used > 0 && (size_t)used < room) /* else it were busy */
+            snprintf(text + used, room - (size_t)used,
+                     ", %llu wait for their group's quota", ready);
         return running + asleep < live ? STYLE_WARN : STYLE_DIM;
     }
     if (strcmp(state, "busy") == 0) {
@@ -243,12 +246,15 @@ static int verdict_draw(const sheet_t *s, int row)
 
     text_of(s->all, s->o, "name", GPURT_FIELD_TEXT, name);
     text_of(s->all, s->o, "state", GPURT_FIELD_STATE, state);
-    if (ended || is_dead(s))
-        snprintf(state, sizeof state, ended ? "closed" : "dead");
+    if (is_dead(s))
+        snprintf(state, sizeof state, "dead");
+    else if (ended && strcmp(state, "stuck") != 0) /* why it was stuck matters still */
+        snprintf(state, sizeof state, "closed");
     objecttable_label(s->all, s->o, label);
     style = verdict_say(s, state, why, sizeof why);
     at = canvas_printf(s->c, s->area, row, LABEL, STYLE_BOLD, "%s", name);
-    at = canvas_printf(s->c, s->area, row, at, STYLE_DIM, " (executor %s)  ", label);
+    at = canvas_printf(s->c, s->area, row, at, STYLE_DIM, " (executor %s%s)  ", label,
+                       ended ? ", ended" : "");
     canvas_printf(s->c, s->area, row++, at, style, "%s", state);
     canvas_put(s->c, s->area, row, LABEL, style, why);
     return row + 1;
