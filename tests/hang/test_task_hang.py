@@ -138,6 +138,12 @@ def check_ways(folder):
             assert err.count("\n") < 80 and "found no room in this report" in err, err
 
 
+def check_shown(folder):
+    """No lane waits, so none is named."""
+    done = subprocess.run([PANIC, "show", f"{folder}/locks.gplog"], capture_output=True, text=True)
+    assert "thread    none: a task waits" in done.stdout and "lanes  " not in done.stdout, done
+
+
 def check_diff(folder):
     """Two deadlocks of one file are not one that has moved."""
     done = subprocess.run([PANIC, "diff", f"{folder}/locks.gplog", f"{folder}/after.gplog"], capture_output=True, text=True)
@@ -183,6 +189,7 @@ def check_live_and_dead(folder):
 with tempfile.TemporaryDirectory() as directory:
     check_explained_within_a_second(directory)
     check_ways(directory)
+    check_shown(directory)
     check_diff(directory)
     check_no_circle(directory)
     check_live_and_dead(directory)

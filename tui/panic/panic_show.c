@@ -50,6 +50,15 @@ static void print_thread(const panic_facts_t *f, const panic_style_t *style)
     panic_line_end(&line, NULL);
 }
 
+/* A task that waits has no lane: what the record says of one is of none. */
+static bool is_of_task(const panic_case_t *c)
+{
+    const gpurt_waits_t *w = &c->waits;
+    uint32_t first = c->has_graph ? hang_first(&c->graph) : GPURT_WAIT_NOBODY;
+
+    return first != GPURT_WAIT_NOBODY && gpurt_wait_task(w, &w->waits[first]);
+}
+
 static void print_place(const panic_case_t *c, const panic_style_t *style)
 {
     const panic_facts_t *f = &c->brief.facts;
@@ -65,6 +74,12 @@ static void print_place(const panic_case_t *c, const panic_style_t *style)
         gpurt_text_printf(&line.text, "not known (%u)", row->site);
     }
     panic_line_end(&line, NULL);
+    if (is_of_task(c)) {
+        panic_field(&line, style, "thread");
+        gpurt_text_printf(&line.text, "none: a task waits, and no warp stands for it");
+        panic_line_end(&line, NULL);
+        return;
+    }
     print_thread(f, style);
     panic_field(&line, style, "lanes");
     if (row->kind == GPURT_KIND_HANG)
@@ -315,7 +330,7 @@ void panic_show_print(const panic_case_t *c, const panic_style_t *style)
         print_excerpt(&c->excerpt, style);
     panic_about_report(f, style);
     panic_about_memory(d, f, style);
-    if (!c->source->dump.core)
+    if (!c->source->dump.core && !is_of_task(c))
         print_near(c, style);
     panic_about_remedy(f, style);
     if (c->fault)

@@ -44,10 +44,9 @@ GPURT_DEV bool gpurt_lane_spawn_as(gpurt_lane_run_t *lane, uint32_t function,
     plan->how = how & ~(uint32_t)GPURT_TASK_HELD;
     return true;
 }
-#define gpurt_lane_spawn(lane, name, args, how)                                           \
-    gpurt_lane_spawn_as(lane, gpurt_task_number_##name,                                   \
-                        (1 ? (args) : (const gpurt_task_args_##name *)0), sizeof *(args), \
-                        how)
+#define gpurt_lane_spawn(lane, name, args, how)                                         \
+    gpurt_lane_spawn_as(lane, gpurt_task_number_##name, GPURT_TASK_ARGS_OF(name, args), \
+                        sizeof(gpurt_task_args_##name), how)
 
 GPURT_DEV void gpurt_lane_await(gpurt_lane_run_t *lane)
 {
