@@ -22,7 +22,7 @@ enum {
     BEHIND_FIB,
     FANNED,
     CPU_MANY = CHECK_SANITIZED ? 200 : 1000, /* marks of each graph */
-    GPU_MANY = 60000,                       /* at a microsecond or more each */
+    GPU_MANY = 60000,                        /* at a microsecond or more each */
     FIB = 12,
     FIB_VALUE = 144,
     HELPERS = 2, /* threads of the library, at least: panics, host calls */
