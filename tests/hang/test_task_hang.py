@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tasks that hang are explained from outside, as lanes are: who waits for whom, with names and source lines. Arguments:
 folder of the programs, the program whose tasks hang."""
+import atexit
 import json
 import os
 import signal
@@ -37,6 +38,7 @@ def until(what, *arguments):
 def start(limit, log, way, view="50"):
     recorder = subprocess.Popen([RECORD, "-q", "--hang-after", limit, "-o", log, "--", APP, way], stdout=subprocess.PIPE,
                                 stderr=subprocess.PIPE, text=True, env=dict(ENV, GPURT_HEAP_VIEW=view))
+    atexit.register(recorder.terminate)  # of a test that fails nothing runs on
     pid = recorder.stdout.readline()
     assert pid.strip(), recorder.communicate()
     return recorder, int(pid)

@@ -184,8 +184,8 @@ static void check_load(void)
            "\n"
            "  warps       #########... 6 of 8 in a task; 4 blocks, 1 asleep\n"
            "  time        useful 70%   scheduling 20%   waiting 10%\n"
-           "  tasks       126 live of 8192   2000 ended (1000/s)   0 failed   3 ca"
-           "ncelled   0 refused\n"
+           "  tasks       126 live of 8192   2000 ended (1000/s)   0 failed   0 re"
+           "fused   3 cancelled\n"
            "  ready       120   level 1: 5   level 4: 115\n"
            "  to begin    p50 below 2.05 us   p99 below 65.54 us   ..........#...."
            "................. 1 ns to 2 s\n"
@@ -222,21 +222,23 @@ static void check_stuck(void)
            "  tile runs for 2.5 s and comes to no end: SM 7, block 2, warp 1; awai"
            "ted by 1\n"
            "\n"
+           "  Tasks that do not come on\n"
+           "  sum #34  awaits task, 2.5 s, level 4, waits for tile #5, awaited by "
+           "0\n"
+           "  tile #5  runs, 2.5 s, SM 7 block 2 warp 1, level 4, awaited by 1\n"
+           "\n"
            "  warps       ##.......... 1 of 8 in a task; 4 blocks, 1 asleep\n"
            "  time        useful 70%   scheduling 20%   waiting 10%\n"
-           "  tasks       1 live of 8192   2000 ended (0/s)   0 failed   3 cancell"
-           "ed   0 refused\n"
+           "  tasks       1 live of 8192   2000 ended (0/s)   0 failed   0 refused"
+           "   3 cancelled\n"
            "  ready       0\n"
            "  to begin    p50 below 2.05 us   p99 below 65.54 us   ..........#...."
            "................. 1 ns to 2 s\n"
            "  moved       96 between SMs   7 to 12: 64\n"
            "  slices      40 bodies have records\n"
-           "  SMs useful  #++.\n"
-           "\n"
-           "  Tasks that do not come on\n"
-           "  sum #34  awaits task, 2.5 s, level 4, waits for tile #5, awaited by "
-           "0\n"
-           "  tile #5  runs, 2.5 s, SM 7 block 2 warp 1, level 4, awaited by 1\n");
+           "  SMs useful  #++.\n");
+    draw_at(14, 100);
+    CHECK(seen("tile #5  runs") && seen("  4 more lines: a taller terminal shows them"));
 }
 
 static void check_groups(void)

@@ -324,10 +324,10 @@ static int tasks_draw(const sheet_t *s, int row)
                        canvas_short((uint64_t)rate_of(s->all, s->o, "ended"), rate));
     at = canvas_printf(s->c, s->area, row, at, FAULT(s, "failed") ? STYLE_ERROR : STYLE_DIM,
                        "%llu failed   ", (unsigned long long)FAULT(s, "failed"));
-    at = canvas_printf(s->c, s->area, row, at, STYLE_DIM, "%llu cancelled   ",
-                       (unsigned long long)COUNTER(s, "cancelled"));
-    canvas_printf(s->c, s->area, row, at, FAULT(s, "refused") ? STYLE_WARN : STYLE_DIM,
-                  "%llu refused", (unsigned long long)FAULT(s, "refused"));
+    at = canvas_printf(s->c, s->area, row, at, FAULT(s, "refused") ? STYLE_WARN : STYLE_DIM,
+                       "%llu refused   ", (unsigned long long)FAULT(s, "refused"));
+    canvas_printf(s->c, s->area, row, at, STYLE_DIM, "%llu cancelled",
+                  (unsigned long long)COUNTER(s, "cancelled"));
     return row + 1;
 }
 
@@ -593,16 +593,30 @@ static void stuck_draw(const sheet_t *s, int row, const gpurt_model_object_t *o)
                   (unsigned long long)now_of(s->all, o, "awaited_by", GPURT_FIELD_GAUGE));
 }
 
-static void stucks_draw(const sheet_t *s, int row)
+static int stucks_draw(const sheet_t *s, int row)
 {
     const gpurt_model_object_t *list[PARTS];
     int count = parts_of(s->all, s->o, "stuck_task", list);
 
     if (!count)
-        return;
+        return row;
     canvas_put(s->c, s->area, row++, LABEL, STYLE_TITLE, "Tasks that do not come on");
     for (int i = 0; i < count; i++)
         stuck_draw(s, row++, list[i]);
+    return row + 1;
+}
+
+/* Nothing is left out without a word. row: behind the last one; before: what that was without kinds. */
+static void rest_tell(const sheet_t *s, int row, int before)
+{
+    int over = (row == before + 1 ? before : row) - s->area.rows;
+    char text[80];
+
+    if (over <= 0)
+        return;
+    snprintf(text, sizeof text, "%d more lines: a taller terminal shows them", over + 1);
+    canvas_printf(s->c, s->area, s->area.rows - 1, 0, STYLE_DIM, "  %-*s", s->area.columns,
+                  text);
 }
 
 /* ---- the view ------------------------------------------------------------------------ */
@@ -631,7 +645,8 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
              count > 1 ? "  (Up, Down: another)" : "");
     canvas_rule(c, area, title);
     s.o = &s.all->list[list[p->executor_row % (uint32_t)count]];
-    row = verdict_draw(&s, row) + 1;
+    row = stucks_draw(&s,
+                      verdict_draw(&s, row) + 1); /* before figures: a screen may be low */
     row = warps_draw(&s, row);
     row = time_draw(&s, row);
     row = tasks_draw(&s, row);
@@ -640,9 +655,8 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
     row = moves_draw(&s, row);
     row = slices_draw(&s, row);
     row = map_draw(&s, row);
-    row = groups_draw(&s, row) + 1;
-    row = kinds_draw(&s, row);
-    stucks_draw(&s, row);
+    row = groups_draw(&s, row);
+    rest_tell(&s, kinds_draw(&s, row + 1), row);
 }
 
 static bool act(picture_t *p, action_t action, int page)

@@ -94,6 +94,8 @@ GPURT_DEVN uint32_t gpurt_orders_rows(const gpurt_task_run_t *run,
     *index = gpurt_spares_get(run, who);
     lacking = gpurt_ballot(full, spawns && *index == GPURT_TASK_NONE &&
                                      !(o->how & GPURT_TASK_HELD));
+    if (!lacking && lane == 0) /* relaxed: as in orders_wait */
+        gpurt_store_relaxed_dev_u64(&run->map->words->xstands, 0);
     if (!lacking || !gpurt_orders_wait(run->map))
         return count;
     count = gpurt_ctz(lacking);
