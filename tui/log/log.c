@@ -84,21 +84,6 @@ static int damage_status(const gpurt_log_t *log, const char *path)
     return DAMAGED;
 }
 
-/* Of one whose writer did not come to its end nothing is damaged, and perhaps something missing. */
-static void end_tell(const gpurt_log_t *log, const char *path)
-{
-    gpurt_log_summary_t sum;
-    uint32_t pid;
-
-    gpurt_log_summary(log, &sum);
-    if (!sum.closed && gpurt_log_pulse(log, &pid) == GPLOG_PULSE_DEAD)
-        gpurt_option_refuse(
-            &log_program,
-            "%s: its writer is gone, and did not close it: what came last may "
-            "be missing",
-            path);
-}
-
 static void programs_name(const gpurt_log_t *log, gpurt_text_t *out)
 {
     const gpurt_dictionary_t *d = gpurt_log_dictionary(log);
@@ -559,7 +544,7 @@ static int do_open(const char *command, const char *path, const log_options_t *o
     else
         status = do_verify(log, path);
     if (!o->follow && strcmp(command, "stat") != 0 && strcmp(command, "verify") != 0)
-        end_tell(log, path); /* those two say it where they say the rest */
+        follow_cut_tell(log_program.name, path, log); /* those two say it with the rest */
     gpurt_log_close(log);
     fflush(stdout);
     filter_run_tell(&run, log_program.name, stderr);

@@ -275,6 +275,8 @@ static int finish(panic_book_t *book, int status, bool told)
     for (uint32_t i = 0; i < book->source_count; i++) {
         const panic_source_t *s = &book->sources[i];
 
+        if (s->log)
+            follow_cut_tell(program.name, s->name, s->log);
         if (!is_damaged(s))
             continue;
         status = UNREADABLE;

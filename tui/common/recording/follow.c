@@ -63,3 +63,16 @@ bool follow_goes_on(follow_t *f, const gpurt_log_t *log)
         f->told = false;
     return true;
 }
+
+void follow_cut_tell(const char *program, const char *path, const gpurt_log_t *log)
+{
+    const follow_t f = {.program = program, .path = path};
+    gpurt_log_summary_t sum;
+    uint32_t pid;
+
+    gpurt_log_summary(log, &sum);
+    if (!sum.closed && gpurt_log_pulse(log, &pid) == GPLOG_PULSE_DEAD)
+        say(&f,
+            "%s: its writer is gone, and did not close it: what came last may be missing",
+            path);
+}

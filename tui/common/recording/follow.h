@@ -23,4 +23,7 @@ typedef struct follow {
  * false: it has been told that nothing does. */
 bool follow_goes_on(follow_t *f, const gpurt_log_t *log);
 
+/* For who has read it once: a line, where its writer did not come to its end. */
+void follow_cut_tell(const char *program, const char *path, const gpurt_log_t *log);
+
 #endif
