@@ -28,6 +28,7 @@ static void orders_wait_for_rows(void)
     CHECK_EQ(s.refused, 0);
     CHECK_EQ(s.ended, MARKS);
     executor_end(x);
+    board_free();
 }
 
 /* What would free a row is an order behind that which wants one. */
@@ -53,6 +54,7 @@ static void a_pool_of_held_tasks_refuses(void)
     each_ran_once(0, FEW);
     CHECK_EQ(status_of(x).refused, 1);
     executor_end(x);
+    board_free();
 }
 
 static void refused(gpurt_status_t st, const char *word)
@@ -90,6 +92,7 @@ static void what_makes_no_sense_is_refused(void)
     refused(gpurt_executor_submit_all(rt, x, &s, NULL, &err), "another's");
     each_ran_once(0, 2);
     executor_end(x);
+    board_free();
 }
 
 /* err is of this call, or of none. */
@@ -110,6 +113,7 @@ static void a_wait_says_whose_status_it_is(void)
     must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
     CHECK_MSG(!err.text[0], "%s", err.text);
     executor_end(x);
+    board_free();
 }
 
 int main(void)
