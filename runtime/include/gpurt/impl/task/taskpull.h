@@ -146,7 +146,8 @@ GPURT_DEVN uint32_t gpurt_deque_serve(const gpurt_task_run_t *run, uint32_t here
     turns = gpurt_shfl_u32(full, turns, 0);
     deep = turns % GPURT_HALL_DEEP == 0;
     if (there & GPURT_LEVELS_SCARCE)
-        turn = deep ? gpurt_pull_turn(turns / GPURT_HALL_DEEP) : GPURT_PULL_NEWEST;
+        turn =
+            deep ? gpurt_pull_turn(turns / GPURT_HALL_DEEP) : (uint32_t)GPURT_PULL_NEWEST;
     if (!deque)
         return GPURT_SERVED_TURN * turn;
     level = gpurt_ctz(deque);
