@@ -33,6 +33,7 @@ static gpurt_status_t append(logfile_t *f, const void *data, size_t bytes,
             continue;
         if (put <= 0) {
             int code = put < 0 ? errno : ENOSPC;
+
             if (ftruncate(f->fd, (off_t)f->offset) != 0)
                 code = errno;
             return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, code,

@@ -100,7 +100,6 @@ expect 125 '' limited 3100 env GPURT_POLICY=block "$bin/gpurt-top" --once -o pic
 grep -q 'screen.gplog is not whole: log: writing' errors || fail "$(cat errors)"
 grep -q 'ended with status 0' picture || fail 'the picture goes on'
 [ "$(field torn_frames screen.gplog)" -le 1 ] || fail 'torn'
-"$bin/gpurt-log" verify screen.gplog | grep >/dev/null 'not closed' || fail 'a log that lacks records is closed'
 
 # Shared memory that is too small for the box: who recorded hears it, too.
 status=0

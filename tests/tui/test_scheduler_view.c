@@ -47,6 +47,10 @@ static const char GROUP[] = "task_group task_groups\n"
                             "waiting gauge\n"
                             "used counter unit=ns\n"
                             "held counter\n";
+static const char SERVICE[] = "service services\n"
+                              "name text\n"
+                              "blocks limit\n"
+                              "left gauge\n";
 static const char STUCK[] = "stuck_task stuck_tasks\n"
                             "executor reference words=executor parent\n"
                             "name text\n"
@@ -80,10 +84,11 @@ enum {
     RUNS,
     HELD,
     CHILDREN,
-    AFTER
+    AFTER,
+    SLEEPS
 };
 
-static uint32_t executor, kind, group, stuck;
+static uint32_t executor, kind, group, stuck, service;
 
 static void draw_at(int rows, int columns)
 {
@@ -98,6 +103,7 @@ static void begin(void)
     kind = object_class(KIND);
     group = object_class(GROUP);
     stuck = object_class(STUCK);
+    service = object_class(SERVICE);
 }
 
 /* turn: counters grow with it. */
@@ -267,6 +273,39 @@ static void check_held(void)
     CHECK(seen("sum #4  awaits task, 2.5 s, level 4, waits for tile #5, awaited by 0"));
 }
 
+static void check_sleeps(void)
+{
+    begin();
+    put_executor(1, "tiles", STUCK_, 2, 0, 0, false);
+    put_stuck(1, "sum", CHILDREN, 4, 2, 0);
+    put_stuck(2, "tile", SLEEPS, 5, 0, 1);
+    draw_at(24, 100);
+    CHECK(seen("nothing runs for 2.5 s: tile sleeps, and looks for what does not come; "
+               "awaited by 1"));
+}
+
+static void put_service(uint32_t id, const char *name, uint64_t left)
+{
+    uint64_t v[] = {string(name), 4, left};
+
+    object_put(0, service, T0 + SECOND, id, false, v, 3);
+}
+
+/* Panics have ended all blocks, as the service of that name says. */
+static void check_dead(void)
+{
+    begin();
+    put_executor(1, "tiles", BUSY, 1, 0, 120, false);
+    put_service(1, "sorts", 4);
+    put_service(2, "tiles", 3);
+    draw_at(24, 100);
+    CHECK(seen("(executor 1)  busy"));
+    put_service(2, "tiles", 4);
+    draw_at(24, 100);
+    CHECK(seen("(executor 1)  dead") &&
+          seen("panics have ended all its 4 blocks; 120 tasks never run"));
+}
+
 static void check_deadlock(void)
 {
     begin();
@@ -313,6 +352,8 @@ int main(void)
     in_model(check_groups);
     in_model(check_held);
     in_model(check_deadlock);
+    in_model(check_sleeps);
+    in_model(check_dead);
     in_model(check_several);
     in_model(check_strange);
     canvas_fini(&c);

@@ -5,7 +5,8 @@
 enum {
     POOL = 64,
     MARKS = 3000, /* more than the pool and the ring of orders have room for */
-    FEW = 8
+    FEW = 8,
+    NAP_NS = 250000000 /* a wait goes on in steps, which end in time-outs, of 0.1 s */
 };
 
 /* Nobody waits for one of them, so nobody would be told that it did not run. */
@@ -95,20 +96,35 @@ static void what_makes_no_sense_is_refused(void)
     board_free();
 }
 
+/* What was compiled with other headers would take one word for another. */
+static void another_build_is_refused(void)
+{
+    gpurt_task_list_t list = gpurt_task_list_of_task_tests;
+    gpurt_executor_t x;
+
+    list.layout++;
+    CHECK_EQ(
+        gpurt_executor_open_kernel(rt, &gpurt_kernel_task_tests, &list, NULL, &x, &err),
+        GPURT_E_VERSION);
+    CHECK_CONTAINS(err.text, "compile it anew");
+}
+
 /* err is of this call, or of none. */
 static void a_wait_says_whose_status_it_is(void)
 {
     const gpurt_executor_options_t options = {.blocks = 1, .warps = 1, .tasks = FEW};
     struct task_mark_args a = {.mark = 0, .fails = GPURT_E_UNSUPPORTED};
+    struct task_sleeps_args nap = {.ns = NAP_NS, .mark = 1, .left = 1};
     gpurt_submitted_t task;
     gpurt_executor_t x;
 
     must(gpurt_executor_open(rt, task_tests, &options, &x, &err));
-    board_make(1);
-    a.board = board;
+    board_make(2);
+    a.board = nap.board = board;
     must(gpurt_executor_submit(rt, x, mark, &a, 1, 0, &task, &err));
     CHECK_EQ(gpurt_executor_wait(rt, x, task, WAIT_NS, NULL, &err), GPURT_E_UNSUPPORTED);
     CHECK_CONTAINS(err.text, "GPURT_E_UNSUPPORTED");
+    must(gpurt_executor_submit(rt, x, sleeps, &nap, 1, 0, NULL, &err));
     memset(&err, 0, sizeof err);
     must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
     CHECK_MSG(!err.text[0], "%s", err.text);
@@ -122,6 +138,7 @@ int main(void)
     orders_wait_for_rows();
     a_pool_of_held_tasks_refuses();
     what_makes_no_sense_is_refused();
+    another_build_is_refused();
     a_wait_says_whose_status_it_is();
     return gpurt_close(rt, NULL) == GPURT_OK ? 0 : 1;
 }

@@ -123,13 +123,13 @@ static bool is_dead(const sheet_t *s)
     text_of(s->all, s->o, "name", GPURT_FIELD_TEXT, name);
     for (uint32_t i = 0; class_ >= 0 && i < s->all->count && i < GPURT_MODEL_OBJECTS; i++) {
         const gpurt_model_object_t *o = &s->all->list[i];
+        uint64_t blocks = now_of(s->all, o, "blocks", GPURT_FIELD_LIMIT);
 
-        if ((int)o->class_ != class_ || !o->told.id ||
-            strcmp(text_of(s->all, o, "name", GPURT_FIELD_TEXT, other), name) != 0)
-            continue;
-        if (!(o->told.flags & GPURT_OBJECT_ENDED))
-            return now_of(s->all, o, "left", GPURT_FIELD_GAUGE) ==
-                   now_of(s->all, o, "blocks", GPURT_FIELD_LIMIT);
+        if ((int)o->class_ == class_ && o->told.id && blocks &&
+            o->told.program == s->o->told.program &&
+            !(o->told.flags & GPURT_OBJECT_ENDED) &&
+            strcmp(text_of(s->all, o, "name", GPURT_FIELD_TEXT, other), name) == 0)
+            return now_of(s->all, o, "left", GPURT_FIELD_GAUGE) == blocks;
     }
     return false;
 }
@@ -153,7 +153,7 @@ static const gpurt_model_object_t *root_of(const sheet_t *s)
     for (int i = 0; i < count; i++) {
         const char *is = text_of(s->all, parts[i], "why", GPURT_FIELD_STATE, why);
 
-        if (strcmp(is, "runs") == 0 || strcmp(is, "held") == 0)
+        if (strcmp(is, "runs") == 0 || strcmp(is, "held") == 0 || strcmp(is, "sleeps") == 0)
             return parts[i];
         root = root ? root : parts[i];
     }
@@ -187,6 +187,11 @@ static void stuck_say(const sheet_t *s, char *text, size_t room)
         snprintf(text, room,
                  "nothing runs for %.1f s: %s is held, and nobody starts it; awaited by "
                  "%llu",
+                 seconds, name, awaited);
+    else if (strcmp(why, "sleeps") == 0)
+        snprintf(text, room,
+                 "nothing runs for %.1f s: %s sleeps, and looks for what does not come; "
+                 "awaited by %llu",
                  seconds, name, awaited);
     else
         snprintf(text, room,
