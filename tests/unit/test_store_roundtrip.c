@@ -162,6 +162,7 @@ static void crash(uint32_t from, uint32_t to)
 
 static void refusals(void)
 {
+    char pipe[sizeof path + 8];
     gpurt_writer_options_t o = {.struct_size = sizeof o};
     gpurt_writer_t *w, *second;
     gpurt_log_t *log;
@@ -180,6 +181,10 @@ static void refusals(void)
     CHECK_MSG(gpurt_writer_put(w, &r.row, &err) == GPURT_E_INVALID, "row too long");
     gpurt_writer_close(w, NULL);
     CHECK_MSG(gpurt_log_open("/dev/zero", &log, &err) == GPURT_E_INVALID && !log, "device");
+    snprintf(pipe, sizeof pipe, "%s.pipe", path);
+    CHECK(mkfifo(pipe, 0600) == 0); /* nobody ever writes to it */
+    CHECK_MSG(gpurt_log_open(pipe, &log, &err) == GPURT_E_INVALID && !log, "pipe");
+    unlink(pipe);
     CHECK_MSG(gpurt_log_open("/bin/true", &log, &err) == GPURT_E_INVALID && !log, "no log");
 }
 
@@ -215,6 +220,46 @@ static void full_disk(void)
     CHECK_MSG(status == 0, "status %d", status);
 }
 
+/* A box's frame for which there was no room is nobody's any more: the log is not closed, though its end would fit. */
+static void lost_frame(void)
+{
+    gpurt_log_summary_t sum;
+    gpurt_log_t *log;
+    int status;
+    pid_t child = fork();
+
+    if (child == 0) {
+        struct {
+            gpurt_row_t row;
+            uint32_t words[2];
+        } r = {.row = {
+                   .time_ns = 1, .site = 1, .kind = GPURT_KIND_LOG, .mask = 1, .words = 2}};
+        struct rlimit limit = {0, RLIM_INFINITY};
+        gpurt_writer_t *w = open_writer(true);
+        gpurt_box_intent_t place;
+        struct stat info;
+
+        signal(SIGXFSZ, SIG_IGN);
+        if (gpurt_writer_prepare(w, NULL, &r.row, gpurt_row_bytes(2), &place, &err) !=
+            GPURT_OK)
+            _exit(1);
+        stat(path, &info);
+        limit.rlim_cur = (rlim_t)info.st_size + 16;
+        setrlimit(RLIMIT_FSIZE, &limit);
+        if (gpurt_writer_commit(w, &err) != GPURT_E_OS)
+            _exit(2);
+        limit.rlim_cur = RLIM_INFINITY;
+        setrlimit(RLIMIT_FSIZE, &limit);
+        _exit(gpurt_writer_close(w, &err) == GPURT_OK ? 0 : 3);
+    }
+    waitpid(child, &status, 0);
+    CHECK_MSG(status == 0, "status %d", status);
+    CHECK_MSG(gpurt_log_open(path, &log, &err) == GPURT_OK, "%s", err.text);
+    gpurt_log_summary(log, &sum);
+    CHECK(!sum.closed);
+    gpurt_log_close(log);
+}
+
 int main(void)
 {
     char command[256];
@@ -240,6 +285,7 @@ int main(void)
     CHECK_MSG(rename(command, path) == 0, "rename");
     read_all(false, FRAMES * FRAME_ROWS + 31);
     full_disk();
+    lost_frame();
     unlink(path);
     snprintf(command, sizeof command, "%s.size", path);
     unlink(command);
