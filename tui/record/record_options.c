@@ -36,8 +36,8 @@ static const gpurt_option_t rows[] = {
      FIELD(STRING, cupti),
      .help =
          "GPU activity to record: off, kernels, default (full), all, or such words "
-         "with commas; 'sampled' has launches by kernel, what runs, and source lines by "
-         "samples, at a third of the cost; 'default,nodes' follows each kernel of a CUDA "
+         "with commas; 'sampled' has launches by kernel, what runs, and source lines, "
+         "without a record of each kernel; 'default,nodes' follows each kernel of a CUDA "
          "graph, which "
          "slows graphs down: without nodes each launch is one record; 'default,managed' "
          "adds unified memory, 'default,waits' the host's waits, 'default,launches' each "
