@@ -86,6 +86,8 @@ CASES = [
      {"docs/A.md": "| Of a warp |\n"}),
     ("words", "docs/measured/README.md:1:", "not current",
      {**FIGURE, "docs/measured/README.md": ""}, {"docs/measured/README.md": ""}),
+    ("words", "docs/measured/glance.tsv: g:", "no such figure",
+     {**FIGURE, "docs/measured/glance.tsv": "use\tcost\tfigure\nlog\ta call\tg\n"}, {"docs/measured/glance.tsv": ""}),
     ("words", "1:", "characters of subject", {SUBJECT: "docs: " + "long " * 14}, {SUBJECT: "docs: " + "long " * 13}),
     ("words", "1:", "write `room: change`", {SUBJECT: "Change a thing"}, {SUBJECT: "tools, docs: change a thing"}),
     ("order", "runtime/simt/a.c:1:", "without a label", {**PAIR, "runtime/simt/a.c": STORE + "\n"}, PAIR),

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/measured/README.md: a line for each figure of targets.tsv, from the rows of the benches beside it.
+"""Writes docs/measured/README.md: a line for each figure of targets.tsv, from the rows of the benches beside it. Of the
+figures that glance.tsv names it writes docs/COST.md.
 
-    tools/measured.py           write the page
-    tools/measured.py --check   say whether it is current; a lint
+    tools/measured.py           write the pages
+    tools/measured.py --check   say whether they are current; a lint
 
 A file of rows has blocks: comments, of which one names date and commit, then the rows of one run on one machine. Median
 and range of a figure are over the blocks that have its case."""
@@ -16,6 +17,8 @@ import sys
 FOLDER = "docs/measured"
 PAGE = os.path.join(FOLDER, "README.md")
 TARGETS = os.path.join(FOLDER, "targets.tsv")
+GLANCE = os.path.join(FOLDER, "glance.tsv")
+COST = "docs/COST.md"
 SCALE = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1}
 NO_PEERS = ("-", "limit", "promised")
 HEAD = """# Measured
@@ -29,6 +32,16 @@ date and commit. [NOTES.md](NOTES.md) has the conditions of single figures, and 
 
 """
 COLUMNS = ("figure", "target", "reached", "median", "range", "runs", "peer", "ratio", "rows", "date", "commit")
+
+COST_HEAD = """# What things cost
+
+Each line is a figure of [measured](measured/README.md) with its rows. `tools/measured.py` writes this page from
+[glance.tsv](measured/glance.tsv). "Ratio" is that to the peer beside it, of the same run. [NOTES.md](measured/NOTES.md)
+has the conditions. [SAMPLED.md](SAMPLED.md#cost) and [CUPTI.md](CUPTI.md#cost) say what watching costs by program,
+[SCHEDULER_SPEED.md](SCHEDULER_SPEED.md) what tasks cost.
+
+"""
+COST_COLUMNS = ("use", "cost", "median", "range", "peer", "ratio", "rows")
 
 
 def blocks_of(name):
@@ -100,22 +113,46 @@ def line_of(figure, target, unit, rows, case, peer):
             f"`{rows}`", last[2], last[3])
 
 
-def page():
-    with open(TARGETS, encoding="utf-8") as file:
-        lines = [line.split("\t") for line in file.read().splitlines() if line and not line.startswith("#")]
-    table = [COLUMNS, ["---"] * len(COLUMNS)] + [line_of(*fields) for fields in lines[1:]]
-    return HEAD + "".join("| " + " | ".join(cells) + " |\n" for cells in table)
+def lines_of(name):
+    with open(name, encoding="utf-8") as file:
+        return [line.split("\t") for line in file.read().splitlines() if line and not line.startswith("#")][1:]
+
+
+def table(columns, lines):
+    return "".join("| " + " | ".join(cells) + " |\n" for cells in [columns, ["---"] * len(columns)] + lines)
+
+
+def glance_line(figures, use, cost, figure):
+    if figure not in figures:
+        sys.exit(f"{GLANCE}: {figure}: no such figure: name one of {TARGETS}")
+    _, _, _, median, spread, _, peer, ratio, rows, _, _ = figures[figure]
+    name = rows.strip("`") + ".tsv"
+    return use, cost, median, spread, peer, ratio, f"[{name}](measured/{name})"
+
+
+def pages():
+    """Each page by its path."""
+    lines = [line_of(*fields) for fields in lines_of(TARGETS)]
+    made = {PAGE: HEAD + table(COLUMNS, lines)}
+    if os.path.exists(GLANCE):
+        figures = {line[0]: line for line in lines}
+        made[COST] = COST_HEAD + table(COST_COLUMNS, [glance_line(figures, *fields) for fields in lines_of(GLANCE)])
+    return made
+
+
+def is_current(path, text):
+    if not os.path.exists(path):
+        return False
+    with open(path, encoding="utf-8") as file:
+        return file.read() == text
 
 
 def check():
     """None, or what is wrong."""
-    if not os.path.exists(TARGETS):
-        return None
-    if os.path.exists(PAGE):
-        with open(PAGE, encoding="utf-8") as file:
-            if file.read() == page():
-                return None
-    return f"{PAGE}:1: not current: run tools/measured.py"
+    for path, text in pages().items() if os.path.exists(TARGETS) else ():
+        if not is_current(path, text):
+            return f"{path}:1: not current: run tools/measured.py"
+    return None
 
 
 if __name__ == "__main__":
@@ -126,5 +163,6 @@ if __name__ == "__main__":
     elif sys.argv[1:]:
         sys.exit(__doc__)
     else:
-        with open(PAGE, "w", encoding="utf-8") as file:
-            file.write(page())
+        for path, text in pages().items():
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
