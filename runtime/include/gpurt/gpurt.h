@@ -41,7 +41,7 @@ typedef enum gpurt_schedule {
 } gpurt_schedule_t;
 
 /* How the CPU back end runs lanes. Zero means the default everywhere. The environment wins
- * (docs/DIALECT.md lists it), so that gpurt-check can drive a program it did not build. */
+ * (docs/ENVIRONMENT.md lists it), so that gpurt-check can drive a program it did not build. */
 typedef struct gpurt_cpu_options {
     uint32_t workers; /* OS threads; default one a core, one under a seeded schedule */
     uint32_t
