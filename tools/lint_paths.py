@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Every path and every source file that a document names exists: in links, and in backticks outside of blocks of code.
-So does every document that another file names."""
+So does every document that another file names. The page of variables has those that the sources name, and no others."""
 import fnmatch
 import os
 import re
@@ -15,6 +15,12 @@ SOURCE = re.compile(r"^[\w{},*]+\.(c|h|S|cu|cuh|py|mjs|sh|cmake|tsv|md|txt)$")
 DOCUMENT = re.compile(r"\bdocs/\w[\w/]*\.(?:md|tsv)\b")
 MADE_UP = ("tools/lint_selftest.py",)
 HEADERS = "runtime/include/"  # what programs include as <gpurt/...>
+VARIABLES = "docs/ENVIRONMENT.md"
+ROOMS = ("runtime/", "kernels/", "logstore/", "postmortem/", "cupti/", "tui/")
+# A text of the sources that is such a name, or begins with one and what it is set to. Names of statuses are none.
+VARIABLE = re.compile(r'"(GPURT_(?!E_|OK\b)[A-Z0-9_]*[A-Z0-9])(?:=[^"]*)?"')
+TOLD = re.compile(r"^\| ((?:`GPURT_\w+`(?:, )?)+) \|")
+MACROS = ("GPURT_ASSERT", "GPURT_PANIC", "GPURT_UNREACHABLE")  # gpurt-panic looks for them in a user's source
 # Names that documents make up or that are other people's.
 OTHERS = {
     **dict.fromkeys(("app.c", "file.c", "first.c", "host.c", "k.c", "scale_kernels.c", "trapped.c",
@@ -39,6 +45,22 @@ def exists(name):
         return any(fnmatch.fnmatchcase(base, name) for base in bases)
     wanted = [known + name.rstrip("/") + ending for known in ("", HEADERS) for ending in ("", ".[ch]")]
     return any(fnmatch.fnmatchcase(path, one) for one in wanted for path in paths)
+
+
+def check_variables():
+    told = {}
+    for number, line in enumerate(lines_of(VARIABLES), 1):
+        for name in re.findall(r"`(\w+)`", found[1]) if (found := TOLD.match(line)) else ():
+            told.setdefault(name, number)
+    known = set()
+    for name in matching(*(room + "*.[ch]" for room in ROOMS)):
+        for number, line in enumerate(lines_of(name), 1):
+            for variable in VARIABLE.findall(line):
+                if variable not in told and variable not in known and variable not in MACROS:
+                    report.say(name, number, f"{variable} is not in {VARIABLES}", "give it a row there")
+                known.add(variable)
+    for variable in sorted(told.keys() - known):
+        report.say(VARIABLES, told[variable], f"no source names {variable}", "take its row out")
 
 
 files = all_files()
@@ -74,4 +96,6 @@ for name in matching("*.md"):
             for one in spread(word):
                 if not exists(one):
                     report.say(name, number, f"{one} is not in the tree", "name what exists")
+if VARIABLES in paths:
+    check_variables()
 report.end()
