@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Every path and every source file that a document names exists: in links, and in backticks outside of blocks of code.
-So does every document that another file names. The page of variables has those that the sources name, and no others."""
+So does every document that another file names. The page of variables has those that the sources name, and no others.
+The index has each page of docs."""
 import fnmatch
 import os
 import re
@@ -15,6 +16,7 @@ SOURCE = re.compile(r"^[\w{},*]+\.(c|h|S|cu|cuh|py|mjs|sh|cmake|tsv|md|txt)$")
 DOCUMENT = re.compile(r"\bdocs/\w[\w/]*\.(?:md|tsv)\b")
 MADE_UP = ("tools/lint_selftest.py",)
 HEADERS = "runtime/include/"  # what programs include as <gpurt/...>
+INDEX = "docs/README.md"
 VARIABLES = "docs/ENVIRONMENT.md"
 ROOMS = ("runtime/", "kernels/", "logstore/", "postmortem/", "cupti/", "tui/")
 # A text of the sources that is such a name, or begins with one and what it is set to. Names of statuses are none.
@@ -45,6 +47,13 @@ def exists(name):
         return any(fnmatch.fnmatchcase(base, name) for base in bases)
     wanted = [known + name.rstrip("/") + ending for known in ("", HEADERS) for ending in ("", ".[ch]")]
     return any(fnmatch.fnmatchcase(path, one) for one in wanted for path in paths)
+
+
+def check_index():
+    linked = {os.path.normpath(os.path.join("docs", target)) for line in lines_of(INDEX) for target in LINK.findall(line)}
+    for name in matching("docs/*.md"):
+        if name != INDEX and name not in linked:
+            report.say(INDEX, 1, f"{name} is not linked", "give it a line where a reader would look")
 
 
 def check_variables():
@@ -96,6 +105,8 @@ for name in matching("*.md"):
             for one in spread(word):
                 if not exists(one):
                     report.say(name, number, f"{one} is not in the tree", "name what exists")
+if INDEX in paths:
+    check_index()
 if VARIABLES in paths:
     check_variables()
 report.end()
