@@ -215,6 +215,17 @@ def check_late(folder):
         assert err.count("device code waits, and nothing moves") == 1, err
 
 
+def check_quiet(folder):
+    """Code that records nothing at all waits, too. Who holds the lock computes, so it is no deadlock."""
+    log = f"{folder}/quiet.gplog"
+    recorder, _ = start(RECORD, "-q", "--hang-after", "0.3", "-o", log, "--", APP, "busy", GPURT_LEVEL="off")
+    hang = until(shown_log, log)["hang"]
+    recorder.terminate()
+    _, err = recorder.communicate(timeout=LONG)
+    assert err.count("device code waits, and nothing moves") == 1 and "no record of" not in err, err
+    assert hang["waits"], hang
+
+
 def check_noise(folder):
     """A deadlock beside a block that logs as fast as it can: the log is written all the time when it is told."""
     for i in range(8):
@@ -337,6 +348,7 @@ with tempfile.TemporaryDirectory() as directory:
     check_threads(directory)
     check_no_alarm(directory)
     check_late(directory)
+    check_quiet(directory)
     check_noise(directory)
     check_named(directory)
     check_over(directory)

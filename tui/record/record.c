@@ -139,7 +139,8 @@ static void silence_look(dumps_t *d, record_boxes_t *boxes)
     if (stall_check(&d->stall, gpurt_steady_ns()))
         stall_print(&d->stall, record_program.name, stderr);
     silence = stall_silence(&d->stall);
-    if (!silence || record_boxes_waits(boxes, silence) || d->asked == silence)
+    if (!silence || record_boxes_waits(boxes, silence) || d->asked == silence ||
+        !stall_is_of_records(&d->stall))
         return;
     d->asked = silence;
     dump_ask(d);

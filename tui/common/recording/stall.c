@@ -91,11 +91,11 @@ bool stall_check(stall_t *s, uint64_t now_ns)
         return false;
     if (s->last_ns == 0)
         s->last_ns = now_ns;
-    if (now_ns - s->last_ns < s->limit_ns || !any(s))
+    if (now_ns - s->last_ns < s->limit_ns)
         return false;
     s->told = true;
     s->silences++;
-    return true;
+    return any(s);
 }
 
 bool stall_is_of_records(const stall_t *s)

@@ -37,7 +37,8 @@ void stall_init(stall_t *s, uint64_t limit_ns, const gpurt_dictionary_t *sites);
 gpurt_drain_sink_t stall_sink(stall_t *s);
 void stall_fini(stall_t *s);
 
-/* now_ns: of the steady clock. Returns: whether the silence has just become too long. */
+/* now_ns: of the steady clock. Returns: whether the silence has just become too long, and somebody has recorded before.
+ * Who waits is asked for in code that records nothing, too (stall_silence). */
 bool stall_check(stall_t *s, uint64_t now_ns);
 
 /* Whether device code records: then its silence tells of a hang, and a kernel that does not end is
