@@ -31,7 +31,7 @@
  * no lock that another block's go depends on.
  *
  * Cost: go is one block barrier; thread 0 reads the host's words once in 16 microseconds or so, in a
- * service of many blocks once in as many microseconds: all looks share one bus. */
+ * service of many blocks once in twice as many microseconds: reads of one word come one after the other. */
 #ifndef GPURT_SERVICE_H
 #define GPURT_SERVICE_H
 
@@ -138,10 +138,11 @@ GPURT_DEVN bool gpurt_service_obey(gpurt_service_words_t *words)
     return command != 0;
 }
 
-/* Between two looks of a block. A bus carries some ten million a second, of all blocks. */
+/* Between two looks of a block. They are reads of one word, of which a GPU makes 0.94 million a second
+ * (docs/measured/h200_bench_hostreads.tsv): all blocks together take half of them. */
 GPURT_DEV uint64_t gpurt_service_cycles(void)
 {
-    return GPURT_SERVICE_LOOK_CYCLES * (1u + gpurt_grid_blocks() / 16);
+    return GPURT_SERVICE_LOOK_CYCLES * (1u + gpurt_grid_blocks() / 8);
 }
 
 GPURT_DEV bool gpurt_service_go(gpurt_service_turn_t *turn)

@@ -11,7 +11,7 @@
  * that gives up behind the question sets the port's bit in xleft: the port is the host's still,
  * and whoever sees its answer gives it back.
  *
- * Looks. A read of host memory takes a microsecond, a bus carries some ten million a second, and
+ * Looks. A read of host memory takes a microsecond, those of one word come one after the other, and
  * fences wait behind them. So one lane at a time reads, one line for all ports, and what it saw
  * lies in device memory for the others. Its reads wait beside each other, and it reads again a few
  * times before it lets go: each trip less is half a microsecond of a call.

@@ -15,28 +15,23 @@ enum {
         50000000 /* so long a pool without a free row and without a task that runs is stuck */
 };
 
-/* Orders that are not taken. */
-GPURT_DEV uint32_t gpurt_orders_left(const gpurt_executor_map_t *m)
-{
-    /* relaxed: xtaken; who takes orders acquires it with the lock */
-    return gpurt_load_acquire_sys_u32(&m->desk->xposted) - /* HW2.acq */
-           gpurt_load_relaxed_dev_u32(&m->words->xtaken);
-}
-
 /* One lane looks, if it is time: a command that it finds is there for all blocks to see, orders are
  * the caller's to take. Returns: whether there are some. */
 GPURT_DEV bool gpurt_host_look(gpurt_worker_t *w)
 {
     const gpurt_executor_map_t *m = w->run.map;
-    uint32_t command;
+    uint32_t command, posted;
 
     if (!gpurt_host_due(&m->words->xlooked))
         return false;
-    /* relaxed: go acquires it; a number */
+    /* relaxed: go acquires it; a number, which who takes orders acquires. Both are under way at a time */
     command = gpurt_load_relaxed_sys_u32(&w->turn.words->xcommand);
+    posted = gpurt_load_relaxed_sys_u32(&m->desk->xposted);
     if (command & (GPURT_SERVICE_STOP | GPURT_SERVICE_REST))
         gpurt_store_relaxed_dev_u32(&m->words->xcommand, command);
-    return gpurt_orders_left(m) != 0;
+    posted -= gpurt_load_relaxed_dev_u32(&m->words->xtaken); /* relaxed: as above */
+    gpurt_host_looked(&m->words->xlooked);
+    return posted != 0;
 }
 
 /* Thread 0: whether a block has found a command that this one has not obeyed. */
@@ -161,10 +156,13 @@ GPURT_DEVN bool gpurt_orders_take(gpurt_task_run_t *run)
     const gpurt_task_order_t *order;
     gpurt_task_t body = run->task; /* that asks whether something is due, or none */
 
-    if (gpurt_lane() == 0 && gpurt_orders_left(m) &&
-        gpurt_xchg_acquire_dev_u32(&m->words->xinjecting, 1) == 0) { /* TI1.acq */
-        count = gpurt_orders_left(m);
+    /* The lock comes first: reads of one word of the host's go one after the other, a microsecond each. */
+    if (gpurt_lane() == 0 &&
+        !gpurt_load_relaxed_dev_u32(&m->words->xinjecting) && /* relaxed: */
+        gpurt_xchg_acquire_dev_u32(&m->words->xinjecting, 1) ==
+            0) {                                               /* ... a hint; TI1.acq */
         taken = gpurt_load_relaxed_dev_u32(&m->words->xtaken); /* relaxed: TI1 */
+        count = gpurt_load_acquire_sys_u32(&m->desk->xposted) - taken; /* HW2.acq */
         if (!count)
             gpurt_store_release_dev_u32(&m->words->xinjecting, 0); /* TI1.rel */
     }
