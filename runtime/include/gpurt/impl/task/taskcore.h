@@ -7,7 +7,7 @@
 #ifndef GPURT_TASKCORE_H
 #define GPURT_TASKCORE_H
 
-#include <gpurt/impl/task/taskhall.h>
+#include <gpurt/impl/task/tasklook.h>
 #include <gpurt/impl/task/taskspare.h>
 
 /* ---- spawn ----------------------------------------------------------------------------- */
