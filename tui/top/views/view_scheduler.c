@@ -1,99 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Executors: whether one is busy, starved or stuck, and why; below it what its multiprocessors do, what
  * its tasks are, and those that do not come on. */
+#include "schedsheet.h"
+
 #include "object_draw.h"
 #include "object_text.h"
-#include "objectpage.h"
 #include "objecttable.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum {
-    LABEL = 2,
-    BODY = 14, /* column of what stands behind a label */
-    PARTS = 32 /* kinds, or stuck tasks, of one executor that are shown */
-};
-
-/* One executor. Owner: the drawing. */
-typedef struct sheet {
-    const gpurt_model_objects_t *all;
-    const gpurt_model_object_t *o;
-    canvas_t *c;
-    rect_t area;
-} sheet_t;
-
-/* ---- values -------------------------------------------------------------------------- */
-
-/* A field of that name and kind; NULL: the log's class has none such. */
-static const gpurt_classdef_field_t *field_of(const gpurt_model_objects_t *all,
-                                              const gpurt_model_object_t *o,
-                                              const char *name, uint32_t kind)
-{
-    const gpurt_classdef_t *d = gpurt_objects_class(all, o->class_);
-    const gpurt_classdef_field_t *f = d ? gpurt_classdef_find(d, name) : NULL;
-
-    return f && f->kind == kind ? f : NULL;
-}
-
-static const gpurt_model_value_t *value_of(const gpurt_model_objects_t *all,
-                                           const gpurt_model_object_t *o, const char *name,
-                                           uint32_t kind)
-{
-    const gpurt_classdef_field_t *f = field_of(all, o, name, kind);
-
-    return f ? gpurt_objects_values(all, o, f) : NULL;
-}
-
-static uint64_t now_of(const gpurt_model_objects_t *all, const gpurt_model_object_t *o,
-                       const char *name, uint32_t kind)
-{
-    const gpurt_model_value_t *v = value_of(all, o, name, kind);
-
-    return v ? v->now : 0;
-}
-
-static double rate_of(const gpurt_model_objects_t *all, const gpurt_model_object_t *o,
-                      const char *name)
-{
-    const gpurt_model_value_t *v = value_of(all, o, name, GPURT_FIELD_COUNTER);
-
-    return v ? gpurt_objects_rate(o, v) : 0;
-}
-
-static const char *text_of(const gpurt_model_objects_t *all, const gpurt_model_object_t *o,
-                           const char *name, uint32_t kind, char buffer[OBJECT_TEXT])
-{
-    const gpurt_classdef_field_t *f = field_of(all, o, name, kind);
-    const gpurt_model_value_t *v = f ? gpurt_objects_values(all, o, f) : NULL;
-
-    snprintf(buffer, OBJECT_TEXT, "-");
-    return v ? object_value(all, f, v->now, buffer) : buffer;
-}
-
-#define GAUGE(s, name)   now_of((s)->all, (s)->o, name, GPURT_FIELD_GAUGE)
-#define COUNTER(s, name) now_of((s)->all, (s)->o, name, GPURT_FIELD_COUNTER)
-#define FAULT(s, name)   now_of((s)->all, (s)->o, name, GPURT_FIELD_FAULT)
-#define LIMIT(s, name)   now_of((s)->all, (s)->o, name, GPURT_FIELD_LIMIT)
-
-/* Objects of a class that are parts of an executor and have not ended before it. Returns: how many. */
-static int parts_of(const gpurt_model_objects_t *all, const gpurt_model_object_t *executor,
-                    const char *name, const gpurt_model_object_t *parts[PARTS])
-{
-    int class_ = objecttable_named(all, name), count = 0;
-    bool over = executor->told.flags & GPURT_OBJECT_ENDED;
-
-    for (uint32_t i = 0; i < all->count && i < GPURT_MODEL_OBJECTS && count < PARTS; i++) {
-        const gpurt_model_object_t *o = &all->list[i];
-
-        if ((int)o->class_ == class_ && o->told.id &&
-            (!(o->told.flags & GPURT_OBJECT_ENDED) ||
-             (over && o->told.time_ns >= executor->told.time_ns)) &&
-            objectpage_is_part(all, o, executor))
-            parts[count++] = o;
-    }
-    return count;
-}
+#define GAUGE(s, name)   sched_now((s)->all, (s)->o, name, GPURT_FIELD_GAUGE)
+#define COUNTER(s, name) sched_now((s)->all, (s)->o, name, GPURT_FIELD_COUNTER)
+#define FAULT(s, name)   sched_now((s)->all, (s)->o, name, GPURT_FIELD_FAULT)
+#define LIMIT(s, name)   sched_now((s)->all, (s)->o, name, GPURT_FIELD_LIMIT)
 
 /* Executors in the order of the model, but those that have ended last. */
 static int executors_find(const gpurt_model_objects_t *all,
@@ -113,45 +33,38 @@ static int executors_find(const gpurt_model_objects_t *all,
 }
 
 /* Whether panics have ended all its blocks: its service says so, which has its name. */
-static bool is_dead(const sheet_t *s)
+static bool is_dead(const sched_sheet_t *s)
 {
     int class_ = objecttable_named(s->all, "service");
     char name[OBJECT_TEXT], other[OBJECT_TEXT];
 
     if (s->o->told.flags & GPURT_OBJECT_ENDED)
         return false;
-    text_of(s->all, s->o, "name", GPURT_FIELD_TEXT, name);
+    sched_text(s->all, s->o, "name", GPURT_FIELD_TEXT, name);
     for (uint32_t i = 0; class_ >= 0 && i < s->all->count && i < GPURT_MODEL_OBJECTS; i++) {
         const gpurt_model_object_t *o = &s->all->list[i];
-        uint64_t blocks = now_of(s->all, o, "blocks", GPURT_FIELD_LIMIT);
+        uint64_t blocks = sched_now(s->all, o, "blocks", GPURT_FIELD_LIMIT);
 
         if ((int)o->class_ == class_ && o->told.id && blocks &&
             o->told.program == s->o->told.program &&
             !(o->told.flags & GPURT_OBJECT_ENDED) &&
-            strcmp(text_of(s->all, o, "name", GPURT_FIELD_TEXT, other), name) == 0)
-            return now_of(s->all, o, "left", GPURT_FIELD_GAUGE) == blocks;
+            strcmp(sched_text(s->all, o, "name", GPURT_FIELD_TEXT, other), name) == 0)
+            return sched_now(s->all, o, "left", GPURT_FIELD_GAUGE) == blocks;
     }
     return false;
 }
 
 /* ---- the verdict --------------------------------------------------------------------- */
 
-static double seconds_since(const gpurt_model_objects_t *all, const gpurt_model_object_t *o)
-{
-    uint64_t since = now_of(all, o, "since", GPURT_FIELD_TIME);
-
-    return o->told.time_ns > since ? (double)(o->told.time_ns - since) / 1e9 : 0;
-}
-
 /* The task to begin with: one that runs on or that nobody has started, before those that wait. */
-static const gpurt_model_object_t *root_of(const sheet_t *s)
+static const gpurt_model_object_t *root_of(const sched_sheet_t *s)
 {
-    const gpurt_model_object_t *parts[PARTS], *root = NULL;
+    const gpurt_model_object_t *parts[SCHED_PARTS], *root = NULL;
     char why[OBJECT_TEXT];
-    int count = parts_of(s->all, s->o, "stuck_task", parts);
+    int count = sched_parts(s->all, s->o, "stuck_task", parts);
 
     for (int i = 0; i < count; i++) {
-        const char *is = text_of(s->all, parts[i], "why", GPURT_FIELD_STATE, why);
+        const char *is = sched_text(s->all, parts[i], "why", GPURT_FIELD_STATE, why);
 
         if (strcmp(is, "runs") == 0 || strcmp(is, "held") == 0 || strcmp(is, "sleeps") == 0)
             return parts[i];
@@ -160,7 +73,7 @@ static const gpurt_model_object_t *root_of(const sheet_t *s)
     return root;
 }
 
-static void stuck_say(const sheet_t *s, char *text, size_t room)
+static void stuck_say(const sched_sheet_t *s, char *text, size_t room)
 {
     const gpurt_model_object_t *o = root_of(s);
     char name[OBJECT_TEXT], why[OBJECT_TEXT];
@@ -171,18 +84,19 @@ static void stuck_say(const sheet_t *s, char *text, size_t room)
         snprintf(text, room, "a task does not come on");
         return;
     }
-    text_of(s->all, o, "name", GPURT_FIELD_TEXT, name);
-    text_of(s->all, o, "why", GPURT_FIELD_STATE, why);
-    awaited = now_of(s->all, o, "awaited_by", GPURT_FIELD_GAUGE);
-    seconds = seconds_since(s->all, o);
+    sched_text(s->all, o, "name", GPURT_FIELD_TEXT, name);
+    sched_text(s->all, o, "why", GPURT_FIELD_STATE, why);
+    awaited = sched_now(s->all, o, "awaited_by", GPURT_FIELD_GAUGE);
+    seconds = sched_seconds(s->all, o);
     if (strcmp(why, "runs") == 0)
         snprintf(text, room,
                  "%s runs for %.1f s and comes to no end: SM %llu, block %llu, warp %llu; "
                  "awaited by %llu",
                  name, seconds,
-                 (unsigned long long)now_of(s->all, o, "sm", GPURT_FIELD_GAUGE),
-                 (unsigned long long)now_of(s->all, o, "block", GPURT_FIELD_GAUGE),
-                 (unsigned long long)now_of(s->all, o, "warp", GPURT_FIELD_GAUGE), awaited);
+                 (unsigned long long)sched_now(s->all, o, "sm", GPURT_FIELD_GAUGE),
+                 (unsigned long long)sched_now(s->all, o, "block", GPURT_FIELD_GAUGE),
+                 (unsigned long long)sched_now(s->all, o, "warp", GPURT_FIELD_GAUGE),
+                 awaited);
     else if (strcmp(why, "held") == 0)
         snprintf(text, room,
                  "nothing runs for %.1f s: %s is held, and nobody starts it; awaited by "
@@ -199,7 +113,8 @@ static void stuck_say(const sheet_t *s, char *text, size_t room)
                  seconds, name);
 }
 
-static style_t verdict_say(const sheet_t *s, const char *state, char *text, size_t room)
+static style_t verdict_say(const sched_sheet_t *s, const char *state, char *text,
+                           size_t room)
 {
     unsigned long long running = GAUGE(s, "running"), warps = LIMIT(s, "warps");
     unsigned long long live = GAUGE(s, "live"), ready = GAUGE(s, "ready");
@@ -242,41 +157,35 @@ static style_t verdict_say(const sheet_t *s, const char *state, char *text, size
     return STYLE_DIM;
 }
 
-static int verdict_draw(const sheet_t *s, int row)
+static int verdict_draw(const sched_sheet_t *s, int row)
 {
     char name[OBJECT_TEXT], state[OBJECT_TEXT], label[48], why[2 * OBJECT_TEXT];
     bool ended = s->o->told.flags & GPURT_OBJECT_ENDED;
     style_t style;
     int at;
 
-    text_of(s->all, s->o, "name", GPURT_FIELD_TEXT, name);
-    text_of(s->all, s->o, "state", GPURT_FIELD_STATE, state);
+    sched_text(s->all, s->o, "name", GPURT_FIELD_TEXT, name);
+    sched_text(s->all, s->o, "state", GPURT_FIELD_STATE, state);
     if (is_dead(s))
         snprintf(state, sizeof state, "dead");
     else if (ended && strcmp(state, "stuck") != 0) /* why it was stuck matters still */
         snprintf(state, sizeof state, "closed");
     objecttable_label(s->all, s->o, label);
     style = verdict_say(s, state, why, sizeof why);
-    at = canvas_printf(s->c, s->area, row, LABEL, STYLE_BOLD, "%s", name);
+    at = canvas_printf(s->c, s->area, row, SCHED_LABEL, STYLE_BOLD, "%s", name);
     at = canvas_printf(s->c, s->area, row, at, STYLE_DIM, " (executor %s%s)  ", label,
                        ended ? ", ended" : "");
     canvas_printf(s->c, s->area, row++, at, style, "%s", state);
-    canvas_put(s->c, s->area, row, LABEL, style, why);
+    canvas_put(s->c, s->area, row, SCHED_LABEL, style, why);
     return row + 1;
 }
 
 /* ---- figures ------------------------------------------------------------------------- */
 
-static int label_put(const sheet_t *s, int row, const char *label)
-{
-    canvas_put(s->c, s->area, row, LABEL, STYLE_DIM, label);
-    return BODY;
-}
-
-static int warps_draw(const sheet_t *s, int row)
+static int warps_draw(const sched_sheet_t *s, int row)
 {
     unsigned long long running = GAUGE(s, "running"), warps = LIMIT(s, "warps");
-    int at = label_put(s, row, "warps");
+    int at = sched_label(s, row, "warps");
 
     object_bar(s->c, s->area, row, at, object_percent(running, warps), STYLE_GOOD);
     canvas_printf(s->c, s->area, row, at + OBJECT_BAR + 1, STYLE_NORMAL,
@@ -287,23 +196,23 @@ static int warps_draw(const sheet_t *s, int row)
 }
 
 /* What a counter grew by since it was told before; of one that did not, all of it. */
-static uint64_t growth(const sheet_t *s, const char *name, bool whole)
+static uint64_t growth(const sched_sheet_t *s, const char *name, bool whole)
 {
-    const gpurt_model_value_t *v = value_of(s->all, s->o, name, GPURT_FIELD_COUNTER);
+    const gpurt_model_value_t *v = sched_value(s->all, s->o, name, GPURT_FIELD_COUNTER);
 
     if (!v)
         return 0;
     return whole || v->before > v->now ? v->now : v->now - v->before;
 }
 
-static int time_draw(const sheet_t *s, int row)
+static int time_draw(const sched_sheet_t *s, int row)
 {
     static const char *const names[] = {"useful_cycles", "scheduling_cycles",
                                         "waiting_cycles"};
     static const char *const words[] = {"useful", "scheduling", "waiting"};
     static const style_t styles[] = {STYLE_GOOD, STYLE_WARN, STYLE_DIM};
     uint64_t part[3], all = 0;
-    int at = label_put(s, row, "time");
+    int at = sched_label(s, row, "time");
 
     for (int whole = 0; whole < 2 && !all; whole++)
         for (int i = 0; i < 3; i++) {
@@ -316,17 +225,17 @@ static int time_draw(const sheet_t *s, int row)
     return row + 1;
 }
 
-static int tasks_draw(const sheet_t *s, int row)
+static int tasks_draw(const sched_sheet_t *s, int row)
 {
     char live[16], ended[16], rate[16];
-    int at = label_put(s, row, "tasks");
+    int at = sched_label(s, row, "tasks");
 
     at = canvas_printf(s->c, s->area, row, at, STYLE_NORMAL, "%s live of %llu   ",
                        canvas_short(GAUGE(s, "live"), live),
                        (unsigned long long)LIMIT(s, "tasks"));
     at = canvas_printf(s->c, s->area, row, at, STYLE_NORMAL, "%s ended (%s/s)   ",
                        canvas_short(COUNTER(s, "ended"), ended),
-                       canvas_short((uint64_t)rate_of(s->all, s->o, "ended"), rate));
+                       canvas_short((uint64_t)sched_rate(s->all, s->o, "ended"), rate));
     at = canvas_printf(s->c, s->area, row, at, FAULT(s, "failed") ? STYLE_ERROR : STYLE_DIM,
                        "%llu failed   ", (unsigned long long)FAULT(s, "failed"));
     at = canvas_printf(s->c, s->area, row, at, FAULT(s, "refused") ? STYLE_WARN : STYLE_DIM,
@@ -336,11 +245,11 @@ static int tasks_draw(const sheet_t *s, int row)
     return row + 1;
 }
 
-static int ready_draw(const sheet_t *s, int row)
+static int ready_draw(const sched_sheet_t *s, int row)
 {
     const gpurt_classdef_field_t *f =
-        field_of(s->all, s->o, "ready_by_level", GPURT_FIELD_MATRIX);
-    int at = label_put(s, row, "ready");
+        sched_field(s->all, s->o, "ready_by_level", GPURT_FIELD_MATRIX);
+    int at = sched_label(s, row, "ready");
     char count[16];
 
     at = canvas_printf(s->c, s->area, row, at, STYLE_NORMAL, "%s",
@@ -372,15 +281,15 @@ static uint32_t quantile(const gpurt_model_value_t *v, uint32_t count, uint64_t 
 }
 
 /* "p50 below 2.05 us": a bucket ends where the next begins. */
-static int waits_draw(const sheet_t *s, int row)
+static int waits_draw(const sched_sheet_t *s, int row)
 {
     const gpurt_classdef_field_t *f =
-        field_of(s->all, s->o, "ready_to_begun", GPURT_FIELD_HISTOGRAM);
+        sched_field(s->all, s->o, "ready_to_begun", GPURT_FIELD_HISTOGRAM);
     const gpurt_model_value_t *v = f ? gpurt_objects_values(s->all, s->o, f) : NULL;
     uint32_t count = f && f->count < 63 ? f->count : 0;
     uint64_t curve[64], all = 0;
     char half[24], most[24];
-    int at = label_put(s, row, "to begin");
+    int at = sched_label(s, row, "to begin");
 
     for (uint32_t i = 0; v && i < count; i++) {
         curve[i] = v[i].now;
@@ -400,16 +309,16 @@ static int waits_draw(const sheet_t *s, int row)
 }
 
 /* "12 -> 45: 1.2k": tasks that a multiprocessor took from another. */
-static int moves_draw(const sheet_t *s, int row)
+static int moves_draw(const sched_sheet_t *s, int row)
 {
     const gpurt_classdef_field_t *f =
-        field_of(s->all, s->o, "moved_by_pair", GPURT_FIELD_MATRIX);
-    int at = BODY;
+        sched_field(s->all, s->o, "moved_by_pair", GPURT_FIELD_MATRIX);
+    int at = SCHED_BODY;
     char count[16];
 
     if (!f || gpurt_classdef_columns(f) != 3) /* a log of before */
         return row;
-    label_put(s, row, "moved");
+    sched_label(s, row, "moved");
     at = canvas_printf(s->c, s->area, row, at, STYLE_NORMAL, "%s between SMs",
                        canvas_short(COUNTER(s, "moved"), count));
     for (uint32_t r = 0; 3 * r + 3 <= f->count; r++) {
@@ -424,195 +333,50 @@ static int moves_draw(const sheet_t *s, int row)
 }
 
 /* "1.2k bodies, of 50k, have records": what `gpurt-log export` draws. */
-static int slices_draw(const sheet_t *s, int row)
+static int slices_draw(const sched_sheet_t *s, int row)
 {
-    const gpurt_model_object_t *list[PARTS];
+    const gpurt_model_object_t *list[SCHED_PARTS];
     char told[16], all[16];
     uint64_t runs = 0;
     int count;
 
-    if (!field_of(s->all, s->o, "sliced", GPURT_FIELD_COUNTER)) /* a log of before */
+    if (!sched_field(s->all, s->o, "sliced", GPURT_FIELD_COUNTER)) /* a log of before */
         return row;
-    count = parts_of(s->all, s->o, "task_kind", list);
+    count = sched_parts(s->all, s->o, "task_kind", list);
     for (int i = 0; i < count; i++)
-        runs += now_of(s->all, list[i], "runs", GPURT_FIELD_COUNTER);
-    label_put(s, row, "slices");
-    count = canvas_printf(s->c, s->area, row, BODY, STYLE_NORMAL, "%s bodies have records",
-                          canvas_short(COUNTER(s, "sliced"), told));
+        runs += sched_now(s->all, list[i], "runs", GPURT_FIELD_COUNTER);
+    sched_label(s, row, "slices");
+    count =
+        canvas_printf(s->c, s->area, row, SCHED_BODY, STYLE_NORMAL,
+                      "%s bodies have records", canvas_short(COUNTER(s, "sliced"), told));
     if (runs)
         canvas_printf(s->c, s->area, row, count, STYLE_DIM, ", of %s",
                       canvas_short(runs, all));
     return row + 1;
 }
 
-static int map_draw(const sheet_t *s, int row)
+static int map_draw(const sched_sheet_t *s, int row)
 {
     const gpurt_classdef_field_t *f =
-        field_of(s->all, s->o, "useful_by_sm", GPURT_FIELD_CELLS);
+        sched_field(s->all, s->o, "useful_by_sm", GPURT_FIELD_CELLS);
     const gpurt_model_value_t *v = f ? gpurt_objects_values(s->all, s->o, f) : NULL;
-    int room = s->area.columns - BODY - 1, drawn = 0;
+    int room = s->area.columns - SCHED_BODY - 1, drawn = 0;
 
-    label_put(s, row, "SMs useful");
+    sched_label(s, row, "SMs useful");
     for (uint32_t i = 0; v && room > 0 && i < f->count; i++) {
         uint32_t cell = (uint32_t)(v[i / 8].now >> (i % 8 * 8)) & 0xffu;
 
         if (cell == GPURT_CELL_NONE)
             continue;
-        object_map_cell(s->c, s->area, row + drawn / room, BODY + drawn % room, cell,
+        object_map_cell(s->c, s->area, row + drawn / room, SCHED_BODY + drawn % room, cell,
                         false);
         drawn++;
     }
     return row + 1 + (drawn > 0 && room > 0 ? (drawn - 1) / room : 0);
 }
 
-/* ---- groups, kinds and stuck tasks ---------------------------------------------------- */
-
-/* "group 1   24% of 25%, 130 tasks wait for it" */
-static void group_draw(const sheet_t *s, int row, const gpurt_model_object_t *o)
-{
-    uint64_t share = now_of(s->all, o, "share", GPURT_FIELD_GAUGE);
-    uint64_t quota = now_of(s->all, o, "quota", GPURT_FIELD_LIMIT);
-    uint64_t waiting = now_of(s->all, o, "waiting", GPURT_FIELD_GAUGE);
-    char name[OBJECT_TEXT], count[16];
-    int at = canvas_printf(s->c, s->area, row, BODY, STYLE_NORMAL, "%s   %llu%%",
-                           text_of(s->all, o, "name", GPURT_FIELD_TEXT, name),
-                           (unsigned long long)share);
-
-    if (!quota) {
-        canvas_put(s->c, s->area, row, at, STYLE_DIM, " of the time, no quota");
-        return;
-    }
-    at = canvas_printf(s->c, s->area, row, at, STYLE_NORMAL, " of %llu%%",
-                       (unsigned long long)quota);
-    if (waiting)
-        canvas_printf(s->c, s->area, row, at, STYLE_NORMAL, ", %s task%s for it",
-                      canvas_short(waiting, count), waiting == 1 ? " waits" : "s wait");
-}
-
-static int groups_draw(const sheet_t *s, int row)
-{
-    const gpurt_model_object_t *list[PARTS];
-    int count = parts_of(s->all, s->o, "task_group", list);
-
-    if (!count)
-        return row;
-    label_put(s, row, "groups");
-    for (int i = 0; i < count; i++)
-        group_draw(s, row++, list[i]);
-    return row;
-}
-
-static void kinds_sort(const gpurt_model_objects_t *all,
-                       const gpurt_model_object_t *list[PARTS], int count)
-{
-    for (int i = 1; i < count; i++)
-        for (int k = i; k > 0; k--) {
-            const gpurt_model_object_t *o = list[k];
-
-            if (now_of(all, o, "useful_cycles", GPURT_FIELD_COUNTER) <=
-                now_of(all, list[k - 1], "useful_cycles", GPURT_FIELD_COUNTER))
-                break;
-            list[k] = list[k - 1];
-            list[k - 1] = o;
-        }
-}
-
-static void kind_draw(const sheet_t *s, int row, const gpurt_model_object_t *o,
-                      uint64_t all_cycles)
-{
-    uint64_t runs = now_of(s->all, o, "runs", GPURT_FIELD_COUNTER);
-    uint64_t cycles = now_of(s->all, o, "useful_cycles", GPURT_FIELD_COUNTER);
-    uint64_t longest = now_of(s->all, o, "longest_cycles", GPURT_FIELD_PEAK);
-    char name[OBJECT_TEXT], number[16], share[16];
-    int at = BODY;
-
-    snprintf(share, sizeof share, "%d%%", object_percent(cycles, all_cycles));
-    canvas_right(s->c, s->area, row, at, STYLE_NORMAL,
-                 canvas_short(now_of(s->all, o, "running", GPURT_FIELD_GAUGE), number));
-    canvas_right(s->c, s->area, row, at += 10, STYLE_NORMAL, canvas_short(runs, number));
-    canvas_right(s->c, s->area, row, at += 10, STYLE_NORMAL,
-                 canvas_short((uint64_t)rate_of(s->all, o, "runs"), number));
-    canvas_right(s->c, s->area, row, at += 8, STYLE_NORMAL, share);
-    canvas_right(s->c, s->area, row, at += 12, STYLE_NORMAL,
-                 canvas_short(runs ? cycles / runs : 0, number));
-    canvas_right(s->c, s->area, row, at += 12, STYLE_NORMAL, canvas_short(longest, number));
-    canvas_put(s->c, s->area, row, at + 2, STYLE_BOLD,
-               text_of(s->all, o, "name", GPURT_FIELD_TEXT, name));
-}
-
-static int kinds_draw(const sheet_t *s, int row)
-{
-    static const char *const heads[] = {"running", "runs",        "a second",
-                                        "time",    "mean cycles", "longest"};
-    static const int ends[] = {0, 10, 20, 28, 40, 52};
-    const gpurt_model_object_t *list[PARTS];
-    int count = parts_of(s->all, s->o, "task_kind", list);
-    uint64_t all_cycles = 0;
-
-    if (!count)
-        return row;
-    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++)
-        canvas_right(s->c, s->area, row, BODY + ends[i], STYLE_DIM, heads[i]);
-    canvas_put(s->c, s->area, row++, BODY + 54, STYLE_DIM, "kind");
-    for (int i = 0; i < count; i++)
-        all_cycles += now_of(s->all, list[i], "useful_cycles", GPURT_FIELD_COUNTER);
-    kinds_sort(s->all, list, count);
-    for (int i = 0; i < count; i++)
-        kind_draw(s, row++, list[i], all_cycles);
-    return row + 1;
-}
-
-/* "gated row 0  runs 2 s  SM 0, block 0, warp 0, level 0; awaited by 3" */
-static void stuck_draw(const sheet_t *s, int row, const gpurt_model_object_t *o)
-{
-    char name[OBJECT_TEXT], why[OBJECT_TEXT], other[OBJECT_TEXT];
-    const gpurt_classdef_field_t *f =
-        field_of(s->all, o, "waits_for", GPURT_FIELD_REFERENCE);
-    const gpurt_model_object_t *for_ = f ? object_referred(s->all, o, f) : NULL;
-    bool runs;
-    int at;
-
-    text_of(s->all, o, "why", GPURT_FIELD_STATE, why);
-    runs = strcmp(why, "runs") == 0;
-    at = canvas_printf(s->c, s->area, row, LABEL,
-                       runs || strcmp(why, "held") == 0 ? STYLE_ERROR : STYLE_NORMAL,
-                       "%s #%llu", text_of(s->all, o, "name", GPURT_FIELD_TEXT, name),
-                       (unsigned long long)now_of(s->all, o, "row", GPURT_FIELD_GAUGE));
-    at = canvas_printf(s->c, s->area, row, at, STYLE_NORMAL, "  %s, %.1f s",
-                       object_name(why, name), seconds_since(s->all, o));
-    if (runs)
-        at = canvas_printf(
-            s->c, s->area, row, at, STYLE_NORMAL, ", SM %llu block %llu warp %llu",
-            (unsigned long long)now_of(s->all, o, "sm", GPURT_FIELD_GAUGE),
-            (unsigned long long)now_of(s->all, o, "block", GPURT_FIELD_GAUGE),
-            (unsigned long long)now_of(s->all, o, "warp", GPURT_FIELD_GAUGE));
-    at = canvas_printf(s->c, s->area, row, at, STYLE_DIM, ", level %llu",
-                       (unsigned long long)now_of(s->all, o, "level", GPURT_FIELD_GAUGE) +
-                           1);
-    if (for_)
-        at = canvas_printf(
-            s->c, s->area, row, at, STYLE_NORMAL, ", waits for %s #%llu",
-            text_of(s->all, for_, "name", GPURT_FIELD_TEXT, other),
-            (unsigned long long)now_of(s->all, for_, "row", GPURT_FIELD_GAUGE));
-    canvas_printf(s->c, s->area, row, at, STYLE_DIM, ", awaited by %llu",
-                  (unsigned long long)now_of(s->all, o, "awaited_by", GPURT_FIELD_GAUGE));
-}
-
-static int stucks_draw(const sheet_t *s, int row)
-{
-    const gpurt_model_object_t *list[PARTS];
-    int count = parts_of(s->all, s->o, "stuck_task", list);
-
-    if (!count)
-        return row;
-    canvas_put(s->c, s->area, row++, LABEL, STYLE_TITLE, "Tasks that do not come on");
-    for (int i = 0; i < count; i++)
-        stuck_draw(s, row++, list[i]);
-    return row + 1;
-}
-
 /* Nothing is left out without a word. row: behind the last one; before: what that was without kinds. */
-static void rest_tell(const sheet_t *s, int row, int before)
+static void rest_tell(const sched_sheet_t *s, int row, int before)
 {
     int over = (row == before + 1 ? before : row) - s->area.rows;
     char text[80];
@@ -637,7 +401,7 @@ static void nothing_draw(canvas_t *c, rect_t area)
 static void draw(const picture_t *p, canvas_t *c, rect_t area)
 {
     uint16_t list[GPURT_MODEL_OBJECTS];
-    sheet_t s = {.all = &p->view->objects, .c = c, .area = area};
+    sched_sheet_t s = {.all = &p->view->objects, .c = c, .area = area};
     int count = executors_find(s.all, list), row = 2;
     char title[80];
 
@@ -650,7 +414,7 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
              count > 1 ? "  (Up, Down: another)" : "");
     canvas_rule(c, area, title);
     s.o = &s.all->list[list[p->executor_row % (uint32_t)count]];
-    row = stucks_draw(&s,
+    row = sched_stuck(&s,
                       verdict_draw(&s, row) + 1); /* before figures: a screen may be low */
     row = warps_draw(&s, row);
     row = time_draw(&s, row);
@@ -660,8 +424,8 @@ static void draw(const picture_t *p, canvas_t *c, rect_t area)
     row = moves_draw(&s, row);
     row = slices_draw(&s, row);
     row = map_draw(&s, row);
-    row = groups_draw(&s, row);
-    rest_tell(&s, kinds_draw(&s, row + 1), row);
+    row = sched_groups(&s, row);
+    rest_tell(&s, sched_kinds(&s, row + 1), row);
 }
 
 static bool act(picture_t *p, action_t action, int page)
