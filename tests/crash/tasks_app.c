@@ -6,6 +6,7 @@
  *   lane, block  one of a lane, or of a block, that runs on
  *   held     a task that nobody starts, and one that waits for it
  *   deadlock two tasks that wait for each other
+ *   dead     panics end all blocks, and three tasks never run
  *   quota    three tasks of a group that has had its share
  *   asleep   a task that sleeps, then one that waits for a child that does
  *   rare     a slice a second: three bodies as long as what is stuck, the first the longest, and one that is not;
@@ -28,6 +29,10 @@ static void wait_ms(uint32_t ms)
 
     sigtimedwait(&enough, NULL, &t);
 }
+
+enum {
+    BLOCKS = 4
+};
 
 static uint64_t now_ms(void)
 {
@@ -110,6 +115,22 @@ static void deadlock(gpurt_executor_t x, uint32_t ms)
     after(x, b, a);
     must(gpurt_executor_start(rt, x, a, &err));
     must(gpurt_executor_start(rt, x, b, &err));
+    wait_ms(ms);
+}
+
+/* A panic ends the block of its task. */
+static void dead(gpurt_executor_t x, uint32_t ms)
+{
+    struct task_mark_args a = {.board = board, .panics = 1};
+
+    for (uint32_t i = 0; i < 3; i++)
+        (void)submit_mark(x, 1 + i, GPURT_TASK_HELD);
+    for (uint32_t i = 0; i < BLOCKS; i++) {
+        gpurt_submitted_t task;
+
+        must(gpurt_executor_submit(rt, x, mark, &a, 1, 0, &task, &err));
+        CHECK_EQ(wait_of(x, task, NULL), GPURT_E_PANIC);
+    }
     wait_ms(ms);
 }
 
@@ -206,13 +227,15 @@ static const struct {
 } scenes[] = {{"load", load},       {"stuck", stuck},   {"lane", lane},
               {"block", block},     {"held", held},     {"deadlock", deadlock},
               {"quota", quota},     {"asleep", asleep}, {"slices", slices},
-              {"unsliced", slices}, {"rare", rare},     {"fib", fib_of}};
+              {"unsliced", slices}, {"rare", rare},     {"dead", dead},
+              {"fib", fib_of}};
 
 int main(int argc, char **argv)
 {
     gpurt_executor_options_t options = {
-        .blocks = 4, .warps = 2, .tasks = 32768, .stuck_ms = 300, .groups = 1};
+        .blocks = BLOCKS, .warps = 2, .tasks = 32768, .stuck_ms = 300, .groups = 1};
     gpurt_executor_t x;
+    bool over;
 
     sigemptyset(&enough);
     sigaddset(&enough, SIGUSR1);
@@ -229,9 +252,10 @@ int main(int argc, char **argv)
     for (size_t i = 0; argc == 3 && i < sizeof scenes / sizeof scenes[0]; i++)
         if (strcmp(argv[1], scenes[i].name) == 0)
             scenes[i].play(x, (uint32_t)strtoul(argv[2], NULL, 10));
-    if (argc == 3 && strcmp(argv[1], "deadlock") != 0)
+    over = argc == 3 && strcmp(argv[1], "dead") == 0;
+    if (argc == 3 && !over && strcmp(argv[1], "deadlock") != 0)
         must(gpurt_executor_drain(rt, x, WAIT_NS, &err));
-    must(gpurt_executor_close(rt, x, NULL, &err));
+    CHECK_EQ(gpurt_executor_close(rt, x, NULL, &err), over ? GPURT_E_PANIC : GPURT_OK);
     board_free();
     must(gpurt_close(rt, &err));
     return 0;

@@ -100,6 +100,18 @@ wait $!
 "$bin/gpurt-top" -b -n 1 -v scheduler -r quota.gplog >screen
 grep -q 'group 1   [0-9]*% of the time, no quota$' screen || fail "$(cat screen)"
 
+# One whose blocks panics have ended says so, in the log and on the screen.
+GPURT_PANICS=quiet GPURT_LOG=dead.gplog "$app" dead 60000 &
+until "$bin/gpurt-log" stat --json dead.gplog >dead.json 2>/dev/null && jq -e '.objects.list[] |
+    select(.class=="executor").fields | .state == "dead" and .live == 3' dead.json >/dev/null; do
+    kill -0 $! 2>/dev/null || fail "dead: $(cat dead.json)"
+    sleep 0.1
+done
+"$bin/gpurt-top" -b -n 1 -v scheduler -r dead.gplog >screen
+grep -q 'panics have ended all its 4 blocks; 3 tasks never run' screen || fail "$(cat screen)"
+kill -USR1 $!
+wait $!
+
 # Nor is one that sleeps, or that waits for one that does.
 GPURT_LOG=asleep.gplog "$app" asleep 60000 &
 until "$bin/gpurt-log" stat --json asleep.gplog >asleep.json 2>/dev/null && jq -e '.objects.list[] |

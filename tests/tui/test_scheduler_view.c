@@ -8,7 +8,7 @@
 
 static const char EXECUTOR[] = "executor executors\n"
                                "name text\n"
-                               "state state words=idle,busy,starved,stuck\n"
+                               "state state words=idle,busy,starved,stuck,dead\n"
                                "blocks limit\n"
                                "asleep gauge\n"
                                "warps limit\n"
@@ -47,10 +47,6 @@ static const char GROUP[] = "task_group task_groups\n"
                             "waiting gauge\n"
                             "used counter unit=ns\n"
                             "held counter\n";
-static const char SERVICE[] = "service services\n"
-                              "name text\n"
-                              "blocks limit\n"
-                              "left gauge\n";
 static const char STUCK[] = "stuck_task stuck_tasks\n"
                             "executor reference words=executor parent\n"
                             "name text\n"
@@ -78,7 +74,8 @@ enum {
     IDLE,
     BUSY,
     STARVED,
-    STUCK_
+    STUCK_,
+    DEAD
 };
 enum {
     RUNS,
@@ -88,7 +85,7 @@ enum {
     SLEEPS
 };
 
-static uint32_t executor, kind, group, stuck, service;
+static uint32_t executor, kind, group, stuck;
 
 static void draw_at(int rows, int columns)
 {
@@ -103,7 +100,6 @@ static void begin(void)
     kind = object_class(KIND);
     group = object_class(GROUP);
     stuck = object_class(STUCK);
-    service = object_class(SERVICE);
 }
 
 /* turn: counters grow with it. */
@@ -284,23 +280,11 @@ static void check_sleeps(void)
                "awaited by 1"));
 }
 
-static void put_service(uint32_t id, const char *name, uint64_t left)
-{
-    uint64_t v[] = {string(name), 4, left};
-
-    object_put(0, service, T0 + SECOND, id, false, v, 3);
-}
-
-/* Panics have ended all blocks, as the service of that name says. */
+/* Panics have ended all blocks. */
 static void check_dead(void)
 {
     begin();
-    put_executor(1, "tiles", BUSY, 1, 0, 120, false);
-    put_service(1, "sorts", 4);
-    put_service(2, "tiles", 3);
-    draw_at(24, 100);
-    CHECK(seen("(executor 1)  busy"));
-    put_service(2, "tiles", 4);
+    put_executor(1, "tiles", DEAD, 1, 0, 120, false);
     draw_at(24, 100);
     CHECK(seen("(executor 1)  dead") &&
           seen("panics have ended all its 4 blocks; 120 tasks never run"));

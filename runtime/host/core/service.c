@@ -464,6 +464,20 @@ gpurt_status_t gpurt_service_stop(gpurt_t *rt, gpurt_service_t service, gpurt_er
     return service_leave(o, service, st);
 }
 
+bool gpurt_service_has_left(gpurt_t *rt, gpurt_service_t service)
+{
+    const gpurt_opened_t *o;
+    gpurt_service_own_t *s;
+    bool left;
+
+    (void)service_take(rt, service, &o, &s, NULL);
+    if (!s)
+        return false;
+    left = gpurt_service_count(s).left == s->blocks;
+    (void)service_leave(o, service, GPURT_OK);
+    return left;
+}
+
 gpurt_status_t gpurt_service_status(gpurt_t *rt, gpurt_service_t service,
                                     gpurt_service_status_t *out)
 {

@@ -53,6 +53,9 @@ gpurt_service_state_t gpurt_service_state(const gpurt_service_own_t *s,
 gpurt_service_own_t *gpurt_service_hold(const gpurt_opened_t *o, gpurt_service_t handle);
 void gpurt_service_let(const gpurt_opened_t *o, const gpurt_service_own_t *s);
 bool gpurt_service_has_ended(gpurt_service_own_t *s);
+
+/* Whether all its blocks have left: none looks for work any more. */
+bool gpurt_service_has_left(gpurt_t *rt, gpurt_service_t service);
 /* Stores a command and rings. Under the service's lock. */
 void gpurt_service_command(gpurt_service_own_t *s, uint32_t command);
 

@@ -5,6 +5,7 @@
 
 #include "executoreyes.h"
 #include "hosttime.h"
+#include "serviceown.h"
 #include "taskwaits.h"
 
 #include <stdlib.h>
@@ -65,7 +66,8 @@ enum {
     IS_IDLE, /* nothing lives */
     IS_BUSY,
     IS_STARVED, /* no task is ready, and less than half of the warps are in a body */
-    IS_STUCK    /* a task does not come on */
+    IS_STUCK,   /* a task does not come on */
+    IS_DEAD     /* panics have ended all its blocks */
 };
 #define MAP(name_)                                                         \
     {                                                                      \
@@ -73,7 +75,7 @@ enum {
     }
 static const gpurt_field_t fields[FIELDS] = {
     [NAME] = GPURT_FIELD("name", TEXT),
-    [STATE] = GPURT_FIELD("state", STATE, .words = "idle,busy,starved,stuck"),
+    [STATE] = GPURT_FIELD("state", STATE, .words = "idle,busy,starved,stuck,dead"),
     [BLOCKS] = GPURT_FIELD("blocks", LIMIT),
     [ASLEEP] = GPURT_FIELD("asleep", GAUGE),
     [WARPS] = GPURT_FIELD("warps", LIMIT),
@@ -277,9 +279,19 @@ static void sums_put(const gpurt_executor_status_t *s, uint64_t *values)
     values[WAITING] = s->waiting;
 }
 
-/* held: tasks that are ready, but for the time of their group. */
-static uint64_t state_of(const uint64_t *values, uint64_t held)
+/* Its blocks leave when it is closed, too: whoever sees that sees xclosing, which was stored before. */
+static bool is_dead(const gpurt_executor_own_t *e)
 {
+    return gpurt_service_has_left(e->rt, e->service) &&
+           !gpurt_load_relaxed_sys_u32(&e->xclosing); /* relaxed: ordered by the answers */
+}
+
+/* held: tasks that are ready, but for the time of their group. */
+static uint64_t state_of(const gpurt_executor_own_t *e, const uint64_t *values,
+                         uint64_t held)
+{
+    if (is_dead(e))
+        return IS_DEAD;
     if (values[STUCK])
         return IS_STUCK;
     if (!values[LIVE] && !values[READY] && !values[RUNNING])
@@ -316,7 +328,7 @@ static bool executor_look(gpurt_viewer_t *v, const void *object, bool due, uint6
     gpurt_taskwaits_look(v, e, &seen);
     for (uint32_t i = 0; i < GPURT_TASK_GROUPS; i++)
         held += s.groups[i].waiting;
-    values[STATE] = state_of(values, held);
+    values[STATE] = state_of(e, values, held);
     return true;
 }
 

@@ -32,28 +32,6 @@ static int executors_find(const gpurt_model_objects_t *all,
     return count;
 }
 
-/* Whether panics have ended all its blocks: its service says so, which has its name. */
-static bool is_dead(const sched_sheet_t *s)
-{
-    int class_ = objecttable_named(s->all, "service");
-    char name[OBJECT_TEXT], other[OBJECT_TEXT];
-
-    if (s->o->told.flags & GPURT_OBJECT_ENDED)
-        return false;
-    sched_text(s->all, s->o, "name", GPURT_FIELD_TEXT, name);
-    for (uint32_t i = 0; class_ >= 0 && i < s->all->count && i < GPURT_MODEL_OBJECTS; i++) {
-        const gpurt_model_object_t *o = &s->all->list[i];
-        uint64_t blocks = sched_now(s->all, o, "blocks", GPURT_FIELD_LIMIT);
-
-        if ((int)o->class_ == class_ && o->told.id && blocks &&
-            o->told.program == s->o->told.program &&
-            !(o->told.flags & GPURT_OBJECT_ENDED) &&
-            strcmp(sched_text(s->all, o, "name", GPURT_FIELD_TEXT, other), name) == 0)
-            return sched_now(s->all, o, "left", GPURT_FIELD_GAUGE) == blocks;
-    }
-    return false;
-}
-
 /* ---- the verdict --------------------------------------------------------------------- */
 
 /* The task to begin with: one that runs on or that nobody has started, before those that wait. */
@@ -166,9 +144,8 @@ static int verdict_draw(const sched_sheet_t *s, int row)
 
     sched_text(s->all, s->o, "name", GPURT_FIELD_TEXT, name);
     sched_text(s->all, s->o, "state", GPURT_FIELD_STATE, state);
-    if (is_dead(s))
-        snprintf(state, sizeof state, "dead");
-    else if (ended && strcmp(state, "stuck") != 0) /* why it was stuck matters still */
+    if (ended && strcmp(state, "stuck") != 0 &&
+        strcmp(state, "dead") != 0) /* why matters still */
         snprintf(state, sizeof state, "closed");
     objecttable_label(s->all, s->o, label);
     style = verdict_say(s, state, why, sizeof why);
