@@ -21,7 +21,9 @@ enum {
     REPEATS = 21,
     CAPACITY = 1 << 16, /* of one channel for all */
     SMALL = 1 << 11,    /* of one a block */
-    PAGES = 1 << 13     /* of one of 4 KiB messages: what the cache holds */
+    PAGES = 1 << 13,    /* of one of 4 KiB messages: what the cache holds */
+    TILES = 1 << 11,    /* of whole warps: two a sender */
+    TILE_THREADS = 640  /* for its registers */
 };
 
 GPURT_KERNEL_DECLARE(bench_channel_words, struct bench_channel_args);
@@ -30,6 +32,7 @@ GPURT_KERNEL_DECLARE(bench_channel_messages, struct bench_channel_args);
 GPURT_KERNEL_DECLARE(bench_channel_each, struct bench_channel_args);
 GPURT_KERNEL_DECLARE(bench_channel_many, struct bench_channel_args);
 GPURT_KERNEL_DECLARE(bench_channel_pages, struct bench_channel_args);
+GPURT_KERNEL_DECLARE(bench_channel_tiles, struct bench_channel_args);
 GPURT_KERNEL_DECLARE(bench_channel_fill, struct bench_channel_args);
 GPURT_KERNEL_DECLARE(bench_channel_tickets_each, struct bench_channel_args);
 GPURT_KERNEL_DECLARE(bench_channel_ping_lines, struct bench_channel_args);
@@ -224,6 +227,29 @@ static void bytes_rate(bench_t *b, const char *name, const gpurt_kernel_t *kerne
     gpurt_mem_destroy(b->rt, b->args.to);
 }
 
+/* The same of pages that warps have in registers. */
+static void tiles_rate(bench_t *b)
+{
+    uint32_t threads = b->threads;
+    double ns, copy;
+
+    b->threads = threads > TILE_THREADS ? (uint32_t)TILE_THREADS : threads;
+    b->args.lanes = 32;
+    b->args.each = b->each / 16;
+    b->args.bytes = (uint64_t)messages(b) * sizeof(bench_part_t);
+    b->args.from = (bench_page_t *)memory(b, b->args.bytes);
+    b->args.to = (bench_page_t *)memory(b, b->args.bytes);
+    channels_make(b, 1, TILES, sizeof(bench_page_t), 0);
+    ns = run_ns(b, &gpurt_kernel_bench_channel_tiles, sum_of(b));
+    copy = run_ns(b, &gpurt_kernel_bench_channel_copy, 0);
+    rows_add("channel", "bytes_4096_warp", (double)b->args.bytes / ns, "GB/s", "copy",
+             (double)b->args.bytes / copy);
+    channels_free(b);
+    b->threads = threads;
+    gpurt_mem_destroy(b->rt, b->args.from);
+    gpurt_mem_destroy(b->rt, b->args.to);
+}
+
 /* Half of a round trip, in cycles of the first block's clock. */
 static double ping(bench_t *b, const gpurt_kernel_t *kernel, uint32_t percent)
 {
@@ -341,6 +367,7 @@ static void cases(bench_t *b)
     bytes_rate(b, "bytes_64_many", &gpurt_kernel_bench_channel_many, 64,
                (b->each / 4 + 7) / 8 * 8);
     bytes_rate(b, "bytes_4096", &gpurt_kernel_bench_channel_pages, 4096, 8);
+    tiles_rate(b);
     hops(b);
     calls(b);
 }

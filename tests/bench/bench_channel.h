@@ -3,7 +3,7 @@
 #ifndef GPURT_TESTS_BENCH_CHANNEL_H
 #define GPURT_TESTS_BENCH_CHANNEL_H
 
-#include <gpurt/channel.h>
+#include <gpurt/channelwarp.h>
 #include <gpurt/kernel.h>
 
 enum {
@@ -24,7 +24,11 @@ typedef struct bench_message {
 typedef struct GPURT_ALIGN(16) bench_page {
     uint64_t words[512];
 } bench_page_t; /* 4 KiB */
+typedef struct GPURT_ALIGN(16) bench_part {
+    uint64_t words[16];
+} bench_part_t; /* a lane's of a page */
 
+GPURT_CHANNEL(bench_tiles, bench_page_t, 8192);
 GPURT_PAIR(bench_word_pair, bench_word_t, 64);
 GPURT_PAIR(bench_note_pair, bench_note_t, 64);
 

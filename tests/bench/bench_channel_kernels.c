@@ -99,6 +99,30 @@ GPURT_KERNEL(bench_channel_pages, struct bench_channel_args, p)
     gpurt_red_add_relaxed_dev_u64(p->sum, mine);
 }
 
+/* Pages of a whole warp, out of registers and into them. */
+GPURT_KERNEL(bench_channel_tiles, struct bench_channel_args, p)
+{
+    const bench_tiles_t *tiles = (const bench_tiles_t *)(const void *)&p->one;
+    bench_part_t part;
+    uint64_t mine = 0;
+
+    for (uint32_t i = 1; i <= p->each; i++) {
+        uint64_t all = 0;
+
+        for (uint32_t k = 0; k < 16; k++)
+            part.words[k] = i + k;
+        if (gpurt_warp() % 2 == 0) {
+            (void)gpurt_send_warp(tiles, &part);
+            continue;
+        }
+        (void)gpurt_receive_warp(tiles, &part);
+        for (uint32_t k = 0; k < 16; k++)
+            all |= part.words[k] - part.words[0] - k;
+        mine += all ? 0 : part.words[0];
+    }
+    gpurt_red_add_relaxed_dev_u64(p->sum, mine);
+}
+
 GPURT_KERNEL(bench_channel_fill, struct bench_channel_args, p)
 {
     uint64_t all = (uint64_t)gpurt_grid_blocks() * gpurt_block_threads();

@@ -57,7 +57,7 @@
 
 #define GPURT_BROADCAST(name, type, capacity)                                             \
     GPURT_STATIC_ASSERT((capacity) > 0 && ((capacity) & ((capacity)-1)) == 0 &&           \
-                            (capacity) <= GPURT_CHANNEL_CAPACITY_MOST,                    \
+                            (capacity) <= (long)GPURT_CHANNEL_CAPACITY_MOST,              \
                         "GPURT_BROADCAST: the capacity is a power of two, 2^24 at most"); \
     GPURT_STATIC_ASSERT(sizeof(type) <= GPURT_BROADCAST_BYTES_MOST,                       \
                         "GPURT_BROADCAST: a message has 4,096 bytes at most");            \

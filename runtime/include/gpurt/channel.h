@@ -69,7 +69,7 @@
 #define GPURT_PAIR(name, type, capacity) GPURT_CHANNEL_TYPE_(name, type, capacity, 2)
 #define GPURT_CHANNEL_TYPE_(name, type, capacity, kind)                                 \
     GPURT_STATIC_ASSERT((capacity) > 0 && ((capacity) & ((capacity)-1)) == 0 &&         \
-                            (capacity) <= GPURT_CHANNEL_CAPACITY_MOST,                  \
+                            (capacity) <= (long)GPURT_CHANNEL_CAPACITY_MOST,            \
                         "GPURT_CHANNEL: the capacity is a power of two, 2^24 at most"); \
     GPURT_STATIC_ASSERT(sizeof(type) <= GPURT_CHANNEL_BYTES_MOST,                       \
                         "GPURT_CHANNEL: a message has 1 MiB at most");                  \

@@ -61,9 +61,10 @@ enum {
         64,                    /* messages a lane asks for at once; with all lanes of a GPU
                                    * short of credits, a word stays above CLOSED_BELOW */
     GPURT_CHANNEL_LAPS = 4096, /* turns repeat after so many laps: tickets / most slots */
-    GPURT_CHANNEL_FIRST_LAPS = 2, /* before tickets wrap, so that it shows at once */
-    GPURT_CHANNEL_LINE = 16,      /* bytes; a turn and 12 of the message */
-    GPURT_CHANNEL_LINES_MOST = 4, /* of a larger message the turn stands elsewhere */
+    GPURT_CHANNEL_FIRST_LAPS = 2,   /* before tickets wrap, so that it shows at once */
+    GPURT_CHANNEL_LINE = 16,        /* bytes; a turn and 12 of the message */
+    GPURT_CHANNEL_LINES_MOST = 4,   /* of a larger message the turn stands elsewhere */
+    GPURT_CHANNEL_APART_FROM = 512, /* bytes: from then on, apart from other turns */
     GPURT_CHANNEL_BYTES_MOST = 1 << 20,
     GPURT_CHANNEL_NAME_BYTES = 48
 };
@@ -154,13 +155,19 @@ GPURT_HD uint32_t gpurt_channel_stride(uint32_t bytes)
     return GPURT_CHANNEL_LINE * (lines ? lines : (bytes + 15) / 16);
 }
 
-/* Of all slots. Turns of larger messages stand behind them, side by side: a warp reads those of
- * its messages at once. */
+/* Turns of larger messages stand behind the slots, side by side: a warp reads those of its messages at once. Of messages
+ * that a warp may send as one (channelwarp.h) each has a sector, since many warps wait for turns then. */
+GPURT_HD uint32_t gpurt_channel_turn_bytes(uint32_t bytes)
+{
+    if (gpurt_channel_lines(bytes))
+        return 0;
+    return bytes < GPURT_CHANNEL_APART_FROM ? (uint32_t)sizeof(uint32_t) : 32u;
+}
+
+/* Of all slots and turns. */
 GPURT_HD size_t gpurt_channel_slots_bytes(const gpurt_channel_t *c)
 {
-    size_t turns = gpurt_channel_lines(c->bytes) ? 0 : sizeof(uint32_t);
-
-    return (size_t)c->capacity * (c->stride + turns);
+    return (size_t)c->capacity * (c->stride + gpurt_channel_turn_bytes(c->bytes));
 }
 
 GPURT_HD bool gpurt_channel_is_pair(const gpurt_channel_t *c)

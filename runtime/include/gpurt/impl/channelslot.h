@@ -83,7 +83,8 @@ GPURT_DEV gpurt_channel_place_t gpurt_channel_place(const gpurt_channel_t *c,
     gpurt_channel_place_t place;
 
     place.slot = c->slots + at * c->stride;
-    place.xturn = (uint32_t *)(void *)(c->slots + (size_t)c->capacity * c->stride) + at;
+    place.xturn = (uint32_t *)(void *)(c->slots + (size_t)c->capacity * c->stride +
+                                       at * gpurt_channel_turn_bytes(c->bytes));
     place.turn = gpurt_channel_turn(c, ticket);
     return place;
 }
