@@ -48,7 +48,7 @@ void *gpurt_filemap(int fd, uint64_t offset, size_t bytes)
 
     if (fstat(fd, &info) != 0)
         return NULL;
-    if (info.st_uid != geteuid())
+    if (info.st_uid != geteuid() || offset % (uint64_t)sysconf(_SC_PAGESIZE))
         return copy(fd, offset, bytes);
     memory = mmap(NULL, bytes, PROT_READ, MAP_PRIVATE, fd, (off_t)offset);
     return memory == MAP_FAILED ? NULL : memory;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finding boxes in an ELF core dump. The kernel writes shared mappings into a core when
  * bit 1 of /proc/PID/coredump_filter is set, which it is by default; a segment then
- * starts with the first page of a box. The core is mapped privately and read-only. */
+ * starts with the first page of a box. gdb lays segments one behind another, at any byte. The core
+ * is mapped privately and read-only, and copied where a segment begins within a page. */
 #include "boxcheck.h"
 #include "boxfound.h"
 #include "filemap.h"
@@ -18,7 +19,6 @@ static bool segment_is_box(int fd, const Elf64_Phdr *ph)
     uint64_t magic = 0;
 
     return ph->p_type == PT_LOAD && ph->p_filesz >= GPURT_BOX_PAGE &&
-           ph->p_offset % GPURT_BOX_PAGE == 0 &&
            pread(fd, &magic, sizeof magic, (off_t)ph->p_offset) == (ssize_t)sizeof magic &&
            magic == GPURT_BOX_MAGIC;
 }

@@ -312,8 +312,10 @@ static void meanwhile(void)
 
 /* ---- core dumps ---------------------------------------------------------------------- */
 
-/* As the kernel lays it: header, segment table, page-aligned segments, here of these boxes. */
-static int core_write(const char *path, const gpurt_boxmap_t *const *maps, uint16_t count)
+/* Header, segment table, segments, here of these boxes: from a page on, as the kernel lays them, or
+ * from any byte, as gdb does. */
+static int core_write_at(const char *path, const gpurt_boxmap_t *const *maps,
+                         uint16_t count, uint64_t at)
 {
     Elf64_Ehdr eh = {.e_type = ET_CORE,
                      .e_phoff = sizeof eh,
@@ -321,7 +323,6 @@ static int core_write(const char *path, const gpurt_boxmap_t *const *maps, uint1
                      .e_phnum = (uint16_t)(count + 2)};
     Elf64_Phdr ph[8] = {{.p_type = PT_NOTE}};
     int fd = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600);
-    uint64_t at = 8192;
 
     memcpy(eh.e_ident, ELFMAG, SELFMAG);
     eh.e_ident[EI_CLASS] = ELFCLASS64;
@@ -338,6 +339,27 @@ static int core_write(const char *path, const gpurt_boxmap_t *const *maps, uint1
     CHECK_MSG(pwrite(fd, &eh, sizeof eh, 0) > 0 && pwrite(fd, ph, sizeof ph, sizeof eh) > 0,
               "written");
     return fd;
+}
+
+static int core_write(const char *path, const gpurt_boxmap_t *const *maps, uint16_t count)
+{
+    return core_write_at(path, maps, count, 8192);
+}
+
+static void core_of_gdb(void)
+{
+    char path[] = "/tmp/gpurt-test.core.XXXXXX";
+    gpurt_boxmap_t a;
+
+    close(mkstemp(path));
+    make(&a, 1);
+    close(core_write_at(path, (const gpurt_boxmap_t *const[]){&a}, 1, 8192 + 1169));
+    CHECK_MSG(gpurt_boxes_of_core(path, &boxes, &err) == GPURT_OK, "%s", err.text);
+    CHECK_EQ(boxes.count, 1);
+    CHECK_MSG(memcmp(boxes.map[0].box, a.box, a.bytes) == 0, "all of it");
+    gpurt_boxes_detach(&boxes);
+    unlink(path);
+    gpurt_boxmap_detach(&a);
 }
 
 static void core(void)
@@ -401,5 +423,6 @@ int main(void)
         shrinking();
     meanwhile();
     core();
+    core_of_gdb();
     return 0;
 }
