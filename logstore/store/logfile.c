@@ -230,7 +230,7 @@ gpurt_status_t logfile_open(logfile_t *f, const char *path, gpurt_dictionary_t *
     f->entries = malloc(GPLOG_INDEX_EVERY * sizeof *f->entries);
     if (!f->entries)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: buffers");
-    f->fd = gpurt_outfile_open(path, GPURT_OUTFILE_LOG, GPURT_OUTFILE_OWN, err);
+    f->fd = gpurt_outfile_make(path, GPURT_OUTFILE_LOG, GPURT_OUTFILE_OWN, &f->made, err);
     if (f->fd < 0)
         return GPURT_E_OS;
     if (fstat(f->fd, &info) != 0)
@@ -245,6 +245,13 @@ gpurt_status_t logfile_open(logfile_t *f, const char *path, gpurt_dictionary_t *
         return gpurt_fail(err, GPURT_E_BUSY, GPURT_FROM_GPURT, 0,
                           "%s is being written by another process; choose another file",
                           path);
+    /* until then another one may have filled it, or removed it */
+    if (fstat(f->fd, &info) != 0)
+        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "%s", path);
+    if (f->path && info.st_nlink == 0)
+        return gpurt_fail(err, GPURT_E_BUSY, GPURT_FROM_GPURT, 0,
+                          "%s was just removed by another process; try again", path);
+    f->ours = true;
     f->held = gplog_pulse_hold(f->fd);
     if (known)
         return resume(f, (uint64_t)info.st_size, known, err);
@@ -262,6 +269,17 @@ void logfile_fini(logfile_t *f)
     gplog_judge_fini(&f->judge);
     free(f->entries);
     free(f->path);
+}
+
+/* Before fini: while the lock is held nobody else begins to write it. */
+void logfile_undo(logfile_t *f)
+{
+    if (f->fd < 0 || !f->ours)
+        return;
+    if (f->made && f->path)
+        gpurt_outfile_remove(f->path, f->fd);
+    else if (f->bytes && ftruncate(f->fd, (off_t)(f->offset - f->bytes)) == 0)
+        f->offset -= f->bytes;
 }
 
 /* ---- its name ------------------------------------------------------------------------ */

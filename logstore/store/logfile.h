@@ -15,6 +15,8 @@ typedef struct logfile {
     int fd;    /* -1: none */
     bool held; /* a lock tells readers that we live */
     bool torn; /* records could not be written, and nobody has them any more */
+    bool made; /* the file was not there before */
+    bool ours; /* no other process writes it */
     uint64_t device, inode;
     char *path;                   /* as it was opened; NULL: the file has no name */
     uint64_t offset;              /* end of its sound part: where the next block goes */
@@ -33,6 +35,8 @@ void logfile_init(logfile_t *f);
 gpurt_status_t logfile_open(logfile_t *f, const char *path, gpurt_dictionary_t *known,
                             gpurt_error_t *err);
 void logfile_fini(logfile_t *f);
+/* Takes back what was written since open. A file that open made is removed. */
+void logfile_undo(logfile_t *f);
 
 /* A block with a copy of body. */
 gpurt_status_t logfile_block(logfile_t *f, uint32_t type, const void *body, size_t bytes,

@@ -17,6 +17,7 @@ typedef struct repair {
     gpurt_log_t *log;          /* reads and checks frames */
     gplog_walk_t walk, frames; /* frames: reads one anywhere */
     int to;
+    const char *name; /* of what is written */
     uint64_t offset;
     gplog_end_t end;
     gplog_index_entry_t entries[GPLOG_INDEX_EVERY];
@@ -36,7 +37,8 @@ static gpurt_status_t put(repair_t *r, const void *data, size_t bytes, gpurt_err
         if (done < 0 && errno == EINTR)
             continue;
         if (done <= 0)
-            return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "repair: writing");
+            return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, done < 0 ? errno : ENOSPC,
+                              "writing %s; free some space", r->name);
         p += done;
         bytes -= (size_t)done;
         r->offset += (uint64_t)done;
@@ -212,16 +214,18 @@ gpurt_status_t gpurt_log_repair(const char *from, const char *to,
         st = GPURT_E_OS;
         goto out;
     }
+    r->name = to;
     r->walk.size = (uint64_t)info.st_size;
     r->frames = (gplog_walk_t){.fd = r->walk.fd, .size = r->walk.size};
     st = pieces_copy(r, err);
-    if (st == GPURT_E_INVALID)
-        unlink(to); /* it would be no log */
     r->sum.frames_kept = r->end.frames;
     gpurt_log_summary(r->log, &sum);
     r->sum.damage = sum.damage;
     *out = r->sum;
 out:
+    if (r->to >= 0 && st != GPURT_OK)
+        gpurt_outfile_remove(to,
+                             r->to); /* a piece, or no log at all: the next try finds it */
     if (r->to >= 0 && close(r->to) != 0 && st == GPURT_OK)
         st = gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "closing %s", to);
     if (r->walk.fd >= 0)

@@ -361,6 +361,13 @@ static void writer_free(gpurt_writer_t *w)
     free(w);
 }
 
+void gpurt_writer_drop(gpurt_writer_t *w)
+{
+    if (w)
+        logfile_undo(&w->file);
+    writer_free(w);
+}
+
 /* A log of before numbers were given is of the process that its FILE names. */
 static void programs_add(gpurt_writer_t *w, const gplog_file_t *about)
 {
@@ -419,7 +426,7 @@ gpurt_status_t gpurt_writer_open(const char *path, const gpurt_writer_options_t 
     if (st == GPURT_OK)
         st = gpurt_writer_about(w, o.about ? o.about : &unknown, err);
     if (st != GPURT_OK) {
-        writer_free(w);
+        gpurt_writer_drop(w); /* a piece of a beginning, which the next run would refuse */
         return st;
     }
     *out = w;

@@ -96,4 +96,8 @@ const gplog_collected_t *gpurt_writer_collected(const gpurt_writer_t *w);
  * writer is gone in any case. */
 gpurt_status_t gpurt_writer_close(gpurt_writer_t *w, gpurt_error_t *err);
 
+/* In place of close, where nothing was to be recorded: takes back what was written since open, and
+ * removes a file that open made. So does open itself when it fails. NULL is allowed. */
+void gpurt_writer_drop(gpurt_writer_t *w);
+
 #endif

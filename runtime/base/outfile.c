@@ -6,7 +6,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -179,12 +178,13 @@ static int new_open(search_t *s, gpurt_outfile_how_t how, mode_t rights, gpurt_s
     return fd;
 }
 
-int gpurt_outfile_open(const char *path, gpurt_outfile_how_t how, mode_t rights,
+int gpurt_outfile_make(const char *path, gpurt_outfile_how_t how, mode_t rights, bool *made,
                        gpurt_error_t *err)
 {
     gpurt_status_t st;
     search_t s;
 
+    *made = false;
     for (int tries = 0; tries < TRIES; tries++) {
         struct stat info;
         bool there = false;
@@ -198,11 +198,43 @@ int gpurt_outfile_open(const char *path, gpurt_outfile_how_t how, mode_t rights,
             st = file_judge(&s, &info);
         if (st == GPURT_OK)
             fd = there ? old_open(&s, how, &st) : new_open(&s, how, rights, &st);
+        *made = fd >= 0 && !there;
         if (fd >= 0 || st != GPURT_OK)
             return fd;
     }
     no_file(&s, EBUSY);
     return -1;
+}
+
+int gpurt_outfile_open(const char *path, gpurt_outfile_how_t how, mode_t rights,
+                       gpurt_error_t *err)
+{
+    bool made;
+
+    return gpurt_outfile_make(path, how, rights, &made, err);
+}
+
+static bool is_one(const struct stat *one, const struct stat *other)
+{
+    return one->st_dev == other->st_dev && one->st_ino == other->st_ino;
+}
+
+void gpurt_outfile_remove(const char *path, int fd)
+{
+    struct stat ours, named;
+    char place[PATH_MAX];
+
+    if (fstat(fd, &ours) == 0 && S_ISREG(ours.st_mode) &&
+        gpurt_outfile_place(path, place, sizeof place, NULL) == GPURT_OK &&
+        lstat(place, &named) == 0 && is_one(&ours, &named))
+        unlink(place);
+}
+
+bool gpurt_outfile_same(const char *one, const char *other)
+{
+    struct stat first, second;
+
+    return stat(one, &first) == 0 && stat(other, &second) == 0 && is_one(&first, &second);
 }
 
 FILE *gpurt_outfile_stream(const char *path, gpurt_outfile_how_t how, mode_t rights,

@@ -11,6 +11,7 @@
 
 #include <gpurt/status.h>
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -30,7 +31,18 @@ enum {
 int gpurt_outfile_open(const char *path, gpurt_outfile_how_t how, mode_t rights,
                        gpurt_error_t *err);
 
-/* Likewise, to write. NULL: it failed. */
+/* Likewise. *made: it was not there before, and no other process made it. */
+int gpurt_outfile_make(const char *path, gpurt_outfile_how_t how, mode_t rights, bool *made,
+                       gpurt_error_t *err);
+
+/* Removes a file that was made here: the one of that name, behind links that may be followed, while
+ * it still is the one that fd has open. A link stays. */
+void gpurt_outfile_remove(const char *path, int fd);
+
+/* Whether both names lead to one file. */
+bool gpurt_outfile_same(const char *one, const char *other);
+
+/* As gpurt_outfile_open, to write. NULL: it failed. */
 FILE *gpurt_outfile_stream(const char *path, gpurt_outfile_how_t how, mode_t rights,
                            gpurt_error_t *err);
 

@@ -87,6 +87,11 @@ device 1 (cpu, feed "8"): error
 device 2 (cpu, feed "8"): error' ] || fail "levels that differ: $(cat out)"
 
 expect 1 "$bin/gpurt-drain" -p "$pid" -o no.gplog
+[ ! -e no.gplog ] || fail 'a log of no box'
+"$bin/gpurt-record" -q -o same.gplog -- "$app" 10
+cp same.gplog before.gplog
+expect 1 "$bin/gpurt-drain" -p "$pid" -o same.gplog
+cmp same.gplog before.gplog || fail 'written without a box'
 [ "$(grep -c 'is drained by process' err)" = 3 ] || fail "drained already: $(cat err)"
 kill -KILL "$pid"
 wait "$recorder" || true

@@ -128,6 +128,22 @@ status=0; "$bin/gpurt-record" -q -o b.gplog -- /etc/passwd 2>/dev/null || status
 [ "$status" = 126 ] || fail "not executable: $status"
 status=0; "$bin/gpurt-record" -q -o /nonexistent/x -- "$app" 2>/dev/null || status=$?
 [ "$status" = 125 ] || fail "no folder: $status"
+# One that cannot be started leaves files as they were, links too.
+: >there.gplog
+ln -s aim.gplog link.gplog
+for name in new link there; do
+    for words in "record -q -o $name.gplog" "top -b -o drawn --record $name.gplog"; do
+        read -ra command <<<"$words"
+        status=0; "$bin/gpurt-${command[0]}" "${command[@]:1}" -- ./nothing 2>message || status=$?
+        [ "$status" = 127 ] || fail "gpurt-$words: $status, $(cat message)"
+    done
+done
+[[ ! -e new.gplog && ! -e aim.gplog && -L link.gplog && -e there.gplog && ! -s there.gplog && ! -e drawn ]] ||
+    fail "left behind: $(ls -l)"
+"$bin/gpurt-record" -q -o there.gplog -- "$app" 10
+cp there.gplog before.gplog
+status=0; "$bin/gpurt-record" -q -a -o there.gplog -- ./nothing 2>message || status=$?
+cmp there.gplog before.gplog || fail 'appended without a program'
 for arguments in "" "cat" "dance run.gplog" "cat a b" "repair run.gplog"; do
     read -ra words <<<"$arguments"
     status=0; "$bin/gpurt-log" "${words[@]}" 2>/dev/null || status=$?
@@ -139,6 +155,10 @@ size=$(stat -c %s run.gplog)
 head -c $((size * 2 / 3)) run.gplog > cut.gplog
 status=0; "$bin/gpurt-log" verify cut.gplog >/dev/null || status=$?
 if [ "$status" != 1 ] || [ "$(field torn_frames cut.gplog)" != 1 ]; then fail "cut"; fi
+status=0; (ulimit -S -f 4; "$bin/gpurt-log" repair cut.gplog -o mended.gplog) >/dev/null 2>message || status=$?
+[ "$status" = 1 ] || fail "a full disk: $status"
+grep -q 'writing mended.gplog: File too large; free some space' message || fail "a full disk: $(cat message)"
+[ ! -e mended.gplog ] || fail 'a piece of a mended log'
 "$bin/gpurt-log" repair cut.gplog -o mended.gplog >/dev/null
 "$bin/gpurt-log" verify mended.gplog >/dev/null || fail "mended"
 [ "$(field records mended.gplog)" = "$(field records cut.gplog)" ] || fail "mended holds what cut held"

@@ -82,6 +82,18 @@ printf '%s\n' '5 kill=9' '5' > plan
 run 137 1
 grep -q lives stat && fail "lives without --restart"
 
+# A program that is gone when the next life is due leaves the log of the lives before.
+# shellcheck disable=SC2016
+printf '#!/bin/bash\nrm "$0"\n"$@"\nexit 75\n' >once
+chmod +x once
+rm -f run.gplog
+status=0
+"$bin/gpurt-record" -q --restart 2 --restart-delay 10ms -o run.gplog -- ./once "$app" 50 2>err || status=$?
+[ "$status" = 127 ] || fail "a program that is gone: $status, $(cat err)"
+# shellcheck disable=SC2094
+"$bin/gpurt-log" stat --json run.gplog >stat
+[ "$(records 1)" = 50 ] || fail "a program that is gone: $(records 1) records of 50"
+
 # Delays double: 3 waits of 0.1, 0.2, 0.4 s.
 printf '%s\n' '1 kill=9' '1 kill=9' '1 kill=9' '1' > plan
 begin=$(date +%s%N)

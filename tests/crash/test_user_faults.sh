@@ -74,6 +74,15 @@ expect 125 'gone.gplog was deleted while it was recorded: 4' "$bin/gpurt-top" --
     bash -c "$bin/hello_log; rm gone.gplog; echo x >gone.gplog"
 rm gone.gplog
 
+# Of two that begin at once one is refused, and takes nothing away.
+for _ in {1..12}; do
+    "$bin/gpurt-record" -q -o race.gplog -- "$bin/hello_log" >out 2>errors &
+    "$bin/gpurt-record" -q -o race.gplog -- "$bin/hello_log" >out.other 2>errors.other || true
+    wait $! || true
+    same 4 "$(field records race.gplog)" "records of one of two ($(cat errors errors.other))"
+    rm race.gplog
+done
+
 # A file that cannot grow any more: a full disk. Programs end as they would; what is there can be read.
 expect 125 'full.gplog is not whole: log: writing' limited 16 "$bin/gpurt-record" -o full.gplog -- \
     "${free[@]}" "$bin/pipeline" 40
@@ -120,7 +129,11 @@ recorder=$!
 has_records() { [ "$(field records "$1")" -ge "$2" ]; }
 until_true 'the first drainer has all' has_records first.gplog 1000
 pid=$(cut -d' ' -f1 "/proc/$recorder/task/$recorder/children")
-expect 1 'drain' "$bin/gpurt-drain" -p "$pid" -o second.gplog
+for log in second there; do
+    expect 1 'drained by process' "$bin/gpurt-drain" -p "$pid" -o $log.gplog
+done
+[ ! -e second.gplog ] || fail 'a log of nothing'
+same 4 "$(field records there.gplog)" 'appended to'
 expect 0 '' "$bin/gpurt-top" --once -p "$pid"
 grep -q '^records ' out || fail 'looking over the shoulder'
 expect 125 'written by another process' "$bin/gpurt-record" -a -o first.gplog -- true

@@ -143,6 +143,30 @@ static void what_is_no_file_is_opened(void)
     CHECK_CONTAINS(err.text, "/dev/null is no regular file");
 }
 
+/* What was made is removed by what it is, not by its name; a link stays. */
+static void only_what_was_made_is_removed(void)
+{
+    bool made;
+    int fd;
+
+    link_make("target", "link", geteuid());
+    fd = gpurt_outfile_make("link", GPURT_OUTFILE_LOG, 0600, &made, &err);
+    CHECK(fd >= 0 && made);
+    CHECK(gpurt_outfile_same("link", "target") && !gpurt_outfile_same("link", "made"));
+    CHECK(!gpurt_outfile_same("nowhere", "nowhere"));
+    CHECK(close(gpurt_outfile_make("link", GPURT_OUTFILE_LOG, 0600, &made, &err)) == 0);
+    CHECK(!made);
+    gpurt_outfile_remove("link", fd);
+    CHECK(access("target", F_OK) != 0 && readlink("link", (char[8]){0}, 8) == 6);
+    file_make("target", "another", 0600, geteuid());
+    gpurt_outfile_remove("link", fd);
+    CHECK_STR(holds("target"), "another");
+    CHECK(close(fd) == 0);
+    fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    gpurt_outfile_remove("/dev/null", fd);
+    CHECK(access("/dev/null", F_OK) == 0 && close(fd) == 0);
+}
+
 /* ---- other users --------------------------------------------------------------------- */
 
 static void others_files_are_refused(void)
@@ -210,6 +234,7 @@ int main(void)
     ours_are_opened();
     links_of_ours_lead_on();
     what_is_no_file_is_opened();
+    only_what_was_made_is_removed();
     if (geteuid() == 0) {
         others_files_are_refused();
         others_links_are_refused();

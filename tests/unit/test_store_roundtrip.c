@@ -260,6 +260,42 @@ static void lost_frame(void)
     gpurt_log_close(log);
 }
 
+static off_t size_now(void)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 ? info.st_size : -1;
+}
+
+/* What was not to be is taken back: by the writer that holds the file, and by no other. */
+static void dropped(void)
+{
+    gpurt_writer_t *w, *other;
+    off_t before;
+
+    CHECK(truncate(path, 0) == 0);
+    gpurt_writer_drop(open_writer(false));
+    CHECK_EQ(size_now(), 0);
+    run(false, 0, 3);
+    before = size_now();
+    gpurt_writer_drop(open_writer(true));
+    CHECK_EQ(size_now(), before);
+    read_all(false, 3);
+
+    unlink(path);
+    w = open_writer(false);
+    CHECK_EQ(gpurt_writer_open(path, NULL, &other, &err), GPURT_E_BUSY);
+    CHECK_MSG(size_now() > 0, "a log that another process writes is gone");
+    gpurt_writer_drop(w);
+    CHECK_EQ(size_now(), -1);
+    w = open_writer(false);
+    unlink(path);
+    run(false, 0, 3);
+    gpurt_writer_drop(w); /* it has no name any more, and this is another file's */
+    read_all(false, 3);
+    gpurt_writer_drop(NULL);
+}
+
 int main(void)
 {
     char command[256];
@@ -286,6 +322,7 @@ int main(void)
     read_all(false, FRAMES * FRAME_ROWS + 31);
     full_disk();
     lost_frame();
+    dropped();
     unlink(path);
     snprintf(command, sizeof command, "%s.size", path);
     unlink(command);

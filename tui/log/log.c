@@ -23,6 +23,7 @@
 #include "speedscope.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -433,6 +434,7 @@ static int do_repair(const char *path, const log_options_t *o)
     if (!o->output)
         return gpurt_option_refuse(&log_program,
                                    "repair: -o says where the mended log goes");
+    signal(SIGXFSZ, SIG_IGN); /* a file that meets a limit is an error of its write */
     if (gpurt_log_repair(path, o->output, &sum, &err) != GPURT_OK)
         return complain(&err);
     printf("%llu frame%s kept, %llu left out, %llu missing, %llu stray byte%s left out\n",

@@ -196,6 +196,16 @@ static bool drain(record_boxes_t *b, const drain_options_t *o)
     return b->unread == 0;
 }
 
+/* No box is ours: the file is as it was before. */
+static void give_up(record_boxes_t *b, gpurt_writer_t **writer, const drain_options_t *o,
+                    const gpurt_error_t *err)
+{
+    record_boxes_close(b); /* it may write until then */
+    gpurt_writer_drop(*writer);
+    *writer = NULL;
+    say(o, err->text);
+}
+
 int main(int argc, char **argv)
 {
     drain_options_t o = {.output = "gpurt.gplog"};
@@ -217,7 +227,7 @@ int main(int argc, char **argv)
     }
     whole = begin(&boxes, &writer, &o, &err) == GPURT_OK;
     if (!whole)
-        say(&o, err.text);
+        give_up(&boxes, &writer, &o, &err);
     else if (o.child)
         say(&o, "ok");
     whole = whole && drain(&boxes, &o);

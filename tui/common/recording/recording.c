@@ -6,7 +6,6 @@
 #include "plural.h"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 int recording_open(recording_t *r, const gpurt_option_program_t *program, const char *path,
                    const gpurt_writer_options_t *options)
@@ -15,23 +14,25 @@ int recording_open(recording_t *r, const gpurt_option_program_t *program, const 
 
     r->program = program;
     r->path = path;
-    r->made = access(path, F_OK) != 0;
     launchee_write_errors();
     if (gpurt_writer_open(path, options, &r->writer, &err) == GPURT_OK)
         return -1;
-    if (r->made)
-        unlink(path); /* a piece of a beginning, which the next run would refuse */
     return gpurt_option_refuse(program, "%s", err.text);
 }
 
 void recording_drop(recording_t *r)
 {
+    gpurt_writer_figures_t sum;
+    gpurt_error_t err;
+
     if (!r->writer)
         return;
-    gpurt_writer_close(r->writer, NULL);
+    gpurt_writer_figures(r->writer, &sum);
+    if (sum.rows == 0 && gpurt_writer_pending(r->writer) == 0)
+        gpurt_writer_drop(r->writer);
+    else if (gpurt_writer_close(r->writer, &err) != GPURT_OK)
+        gpurt_option_refuse(r->program, "%s is not whole: %s", r->path, err.text);
     r->writer = NULL;
-    if (r->made)
-        unlink(r->path);
 }
 
 /* What stands behind the size came later: who reads the line finds the rest where it was. */

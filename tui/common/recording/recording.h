@@ -12,7 +12,6 @@ typedef struct recording {
     const gpurt_option_program_t *program; /* in whose name it speaks */
     const char *path;
     gpurt_writer_t *writer; /* NULL: nothing is recorded */
-    bool made;              /* the file was not there before */
     bool joined;            /* the program ran already */
 } recording_t;
 
@@ -20,7 +19,8 @@ typedef struct recording {
 int recording_open(recording_t *r, const gpurt_option_program_t *program, const char *path,
                    const gpurt_writer_options_t *options);
 
-/* A file without a record that we made is taken away again. */
+/* Ends a file that was not closed. Where no record was to be written, it is as before: one that we
+ * made is taken away. */
 void recording_drop(recording_t *r);
 
 /* Ends the file. seen: boxes there were; quiet: no line if all is well; failure: why rows
