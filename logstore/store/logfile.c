@@ -19,6 +19,14 @@
 
 /* ---- bytes to the file --------------------------------------------------------------- */
 
+/* Notes whether another process has cut the file: the next write makes it as long as before. */
+static void cut_look(logfile_t *f)
+{
+    struct stat info;
+
+    f->cut = f->cut || (fstat(f->fd, &info) == 0 && (uint64_t)info.st_size < f->offset);
+}
+
 /* All or nothing: what a full disk took of it is cut off again. */
 static gpurt_status_t append(logfile_t *f, const void *data, size_t bytes,
                              gpurt_error_t *err)
@@ -26,6 +34,7 @@ static gpurt_status_t append(logfile_t *f, const void *data, size_t bytes,
     const uint8_t *p = data;
     size_t done = 0;
 
+    cut_look(f);
     while (done < bytes) {
         ssize_t put = pwrite(f->fd, p + done, bytes - done, (off_t)(f->offset + done));
 
@@ -299,18 +308,24 @@ static gpurt_status_t moved(const logfile_t *f, uint64_t records, gpurt_error_t 
                       now[0] ? now : "a file of another name");
 }
 
-gpurt_status_t logfile_stands(const logfile_t *f, uint64_t records, gpurt_error_t *err)
+gpurt_status_t logfile_stands(logfile_t *f, uint64_t records, gpurt_error_t *err)
 {
     struct stat ours, named;
 
     if (!f->path || fstat(f->fd, &ours) != 0)
         return GPURT_OK;
+    cut_look(f);
     if (ours.st_nlink == 0)
         return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_GPURT, 0,
                           "%.200s was deleted while it was recorded: %llu record%s gone "
                           "with it; record again",
                           f->path, (unsigned long long)records,
                           records == 1 ? " is" : "s are");
+    if (f->cut)
+        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_GPURT, 0,
+                          "%.200s was cut while it was recorded: not all of %llu record%s "
+                          "are in it; record again",
+                          f->path, (unsigned long long)records, gpurt_plural(records, "s"));
     if (stat(f->path, &named) == 0 && named.st_dev == ours.st_dev &&
         named.st_ino == ours.st_ino)
         return GPURT_OK;

@@ -17,6 +17,7 @@ typedef struct logfile {
     bool torn; /* records could not be written, and nobody has them any more */
     bool made; /* the file was not there before */
     bool ours; /* no other process writes it */
+    bool cut;  /* another process has cut off some of what was written */
     uint64_t device, inode;
     char *path;                   /* as it was opened; NULL: the file has no name */
     uint64_t offset;              /* end of its sound part: where the next block goes */
@@ -54,9 +55,9 @@ gpurt_status_t logfile_end(logfile_t *f, gpurt_error_t *err);
 
 /* Whether that frame is in this file, whole, whoever wrote it. */
 bool logfile_holds(const logfile_t *f, const gpurt_box_intent_t *place);
-/* Whether it is still the file of that name. Returns: GPURT_OK, or where it is now, and that so many
- * records are there, or are gone with it. */
-gpurt_status_t logfile_stands(const logfile_t *f, uint64_t records, gpurt_error_t *err);
+/* Whether it is still the file of that name, with all that was written. Returns: GPURT_OK, or what
+ * became of it and of so many records. */
+gpurt_status_t logfile_stands(logfile_t *f, uint64_t records, gpurt_error_t *err);
 /* Waits until the disk has it. */
 gpurt_status_t logfile_sync(logfile_t *f, gpurt_error_t *err);
 

@@ -433,7 +433,7 @@ gpurt_status_t gpurt_writer_open(const char *path, const gpurt_writer_options_t 
     return GPURT_OK;
 }
 
-gpurt_status_t gpurt_writer_stands(const gpurt_writer_t *w, gpurt_error_t *err)
+gpurt_status_t gpurt_writer_stands(gpurt_writer_t *w, gpurt_error_t *err)
 {
     gpurt_writer_figures_t sum;
 

@@ -80,7 +80,7 @@ gpurt_status_t gpurt_writer_flush(gpurt_writer_t *w, gpurt_error_t *err);
 
 /* Whether the log is still the file of that name. Returns: GPURT_OK, or what became of it and of
  * the records written since open. */
-gpurt_status_t gpurt_writer_stands(const gpurt_writer_t *w, gpurt_error_t *err);
+gpurt_status_t gpurt_writer_stands(gpurt_writer_t *w, gpurt_error_t *err);
 
 /* Waits until the disk has it. */
 gpurt_status_t gpurt_writer_sync(gpurt_writer_t *w, gpurt_error_t *err);

@@ -73,6 +73,9 @@ same 4 "$(field records there.gplog)" 'moved'
 expect 125 'gone.gplog was deleted while it was recorded: 4' "$bin/gpurt-top" --once -o picture --record gone.gplog -- \
     bash -c "$bin/hello_log; rm gone.gplog; echo x >gone.gplog"
 rm gone.gplog
+# Nor is one whole that was cut meanwhile, though what comes later makes it as long again.
+expect 125 'short.gplog was cut while it was recorded: not all of 8 records are in it' "$bin/gpurt-record" -q -o short.gplog -- \
+    bash -c "$bin/hello_log; until $bin/gpurt-log cat short.gplog | grep hello; do sleep 0.02; done; : >short.gplog; $bin/hello_log"
 
 # Of two that begin at once one is refused, and takes nothing away.
 for _ in {1..12}; do

@@ -296,6 +296,28 @@ static void dropped(void)
     gpurt_writer_drop(NULL);
 }
 
+/* Another process cuts the log: at once, and where a later write makes it as long again. */
+static void cut(void)
+{
+    for (int written_after = 0; written_after < 2; written_after++) {
+        gpurt_writer_t *w;
+
+        unlink(path);
+        w = open_writer(false);
+        put(w, define(w, "value %u %d", 7), 0);
+        CHECK_EQ(gpurt_writer_flush(w, &err), GPURT_OK);
+        CHECK_EQ(gpurt_writer_stands(w, &err), GPURT_OK);
+        CHECK(truncate(path, 0) == 0);
+        if (written_after) {
+            put(w, 1, 1);
+            CHECK_EQ(gpurt_writer_flush(w, &err), GPURT_OK);
+        }
+        CHECK_EQ(gpurt_writer_stands(w, &err), GPURT_E_OS);
+        CHECK_CONTAINS(err.text, "was cut while it was recorded");
+        gpurt_writer_close(w, NULL);
+    }
+}
+
 int main(void)
 {
     char command[256];
@@ -323,6 +345,7 @@ int main(void)
     full_disk();
     lost_frame();
     dropped();
+    cut();
     unlink(path);
     snprintf(command, sizeof command, "%s.size", path);
     unlink(command);
