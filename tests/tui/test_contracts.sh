@@ -128,6 +128,13 @@ full() { # COMMAND...
     [ "$status" -ge 1 ] || fail "'$*' into a full device worked"
     same 1 "$(grep -c 'cannot write to standard output' errors)" "lines of '$*' into a full device"
 }
+for command in 'doctor' 'log stat run.gplog' 'panic list run.gplog' "check -n 2 -- $bin/hello_log"; do
+    read -ra words <<<"$command"
+    status=0
+    "$bin/gpurt-${words[0]}" "${words[@]:1}" 2>errors </dev/null >&- || status=$?
+    [ "$status" -ge 1 ] || fail "'$command' without standard output worked"
+    same 1 "$(grep -c 'cannot write to standard output' errors)" "lines of '$command' without standard output"
+done
 for command in 'log cat run.gplog' 'log tail run.gplog' 'log stat run.gplog' 'log verify run.gplog' \
     'log export --to jsonl -o - run.gplog' 'panic list run.gplog' 'panic diff run.gplog run.gplog' \
     'top -1 --replay run.gplog' 'top --json --replay run.gplog' 'record --help' 'drain --version'; do

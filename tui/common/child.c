@@ -213,24 +213,10 @@ void child_fini(child_t *child)
 }
 
 /* ---- watch --------------------------------------------------------------------------- */
-/* Were one of them closed, a pipe would get its number and be lost when a child is set
- * up. */
-static void keep_standard_files(void)
-{
-    int fd;
-
-    do
-        fd = open("/dev/null", O_RDWR);
-    while (fd >= 0 && fd <= STDERR_FILENO);
-    if (fd >= 0)
-        close(fd);
-}
-
 int child_watch_open(child_watch_t *watch)
 {
     sigset_t ours;
 
-    keep_standard_files();
     sigemptyset(&ours);
     sigaddset(&ours, SIGCHLD);
     for (size_t i = 0; i < sizeof stop_signals / sizeof stop_signals[0]; i++) {

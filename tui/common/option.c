@@ -3,6 +3,7 @@
 
 #include "nearest.h"
 #include "option_help.h"
+#include "standardfiles.h"
 #include "text.h"
 
 #include <errno.h>
@@ -376,6 +377,7 @@ int gpurt_option_parse(const gpurt_option_program_t *program, int argc, char **a
     bool ended = false;
     int kept = 0;
 
+    standardfiles_fill();
     /* An operand moves down to the first free place, which lies never above it. */
     while (scan.at < argc) {
         char *word = argv[scan.at++];

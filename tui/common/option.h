@@ -65,8 +65,9 @@ typedef struct gpurt_option_program {
     FILE *out, *err;   /* NULL: stdout, stderr */
 } gpurt_option_program_t;
 
-/* Fills `values`, the program's options struct, which holds the defaults before; leaves the
- * operands in argv[1] to argv[*operands], followed by NULL.
+/* The first call of every program, so it fills standard files that are missing, too
+ * (standardfiles.h). Fills `values`, the program's options struct, which holds the defaults before;
+ * leaves the operands in argv[1] to argv[*operands], followed by NULL.
  * Returns: -1 to go on, otherwise the status to exit with (help was asked for and printed,
  * or the command line is wrong and one line on err says how). */
 int gpurt_option_parse(const gpurt_option_program_t *program, int argc, char **argv,

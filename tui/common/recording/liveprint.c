@@ -3,6 +3,7 @@
 
 #include "colour.h"
 
+#include <fcntl.h>
 #include <stdio_ext.h>
 #include <string.h>
 #include <unistd.h>
@@ -11,12 +12,16 @@ enum {
     BUFFER = 1 << 16
 };
 
-/* A descriptor of its own: what others print to stderr is not buffered with it. */
+/* A descriptor of its own: what others print to stderr is not buffered with it. Where we were
+ * started without one (standardfiles.h) nobody would see the lines, and there are none. */
 bool liveprint_open(liveprint_to_t *to, uint32_t level)
 {
-    int fd = dup(STDERR_FILENO);
+    int flags = fcntl(STDERR_FILENO, F_GETFL), fd;
 
     *to = (liveprint_to_t){.colour = colour_wanted(stderr, COLOUR_AUTO), .level = level};
+    if (flags < 0 || (flags & O_ACCMODE) == O_RDONLY)
+        return true;
+    fd = dup(STDERR_FILENO);
     to->out = fd < 0 ? NULL : fdopen(fd, "w");
     if (!to->out && fd >= 0)
         close(fd);
