@@ -38,6 +38,36 @@ rm -f run.gplog
 "$bin/gpurt-record" -q --print-level error -o run.gplog -- "$app" 300 2>said || fail "--print-level: $(cat said)"
 [ "$(sort said)" = "$("$bin/gpurt-log" cat --level error run.gplog | sort)" ] || fail "--print-level: $(wc -l <said) lines"
 [ "$(field records run.gplog)" = 300 ] || fail "a level of the printing is none of the log"
+# Nobody reads what it says: the program, its status and its log are as ever. Nor does anybody else ignore that signal.
+unread() { # STATUS WORDS-OF-GPURT-RECORD...
+    local status=0
+    rm -f run.gplog
+    { "$bin/gpurt-record" "${@:2}" 2>&1 || echo $? >&3; } 3>status | true
+    status=$(cat status)
+    [ "${status:-0}" = "$1" ] || fail "a reader that left: status $status, not $1"
+    "$bin/gpurt-log" verify run.gplog >said || fail "a reader that left: $(cat said)"
+    grep -q ', closed$' said || fail "a reader that left: $(cat said)"
+}
+unread 0 -q --print -o run.gplog -- "$app" 30000
+[ "$(field records run.gplog)" = 30000 ] || fail "a reader that left: $(field records run.gplog) records"
+# shellcheck disable=SC2016
+unread 137 -o run.gplog -- bash -c '"$@"; kill -KILL $$' bash "$app" 300
+rm -f run.gplog
+# shellcheck disable=SC2016
+"$bin/gpurt-record" -q -o run.gplog --exec-on-panic 'sh -c "kill -PIPE \$\$"; echo $? >hooked' -- \
+    bash -c '"$@" >/dev/null; sh -c "kill -PIPE \$\$"; echo $? >ran' bash "$app" 10 panic 2>said || fail "$(cat said)"
+[ "$(cat hooked ran)" = $'141\n141' ] || fail "a signal that only we ignore: $(cat hooked ran)"
+# Without standard error no other file gets its number, and the program runs.
+for words in '-q --print' '--restart 1 --restart-delay 10ms'; do
+    read -ra before <<<"$words"
+    rm -f run.gplog
+    status=0
+    # shellcheck disable=SC2016
+    "$bin/gpurt-record" "${before[@]}" -o run.gplog -- bash -c '"$@"; kill -KILL $$' bash "$app" 300 2>&- || status=$?
+    [ "$status" = 137 ] || fail "$words without standard error: $status"
+    "$bin/gpurt-log" verify run.gplog >said 2>&1 || fail "$words without standard error: $(cat said)"
+    [ "$(field records run.gplog)" -ge 300 ] || fail "$words without standard error: $(cat said)"
+done
 # What is lost comes with a remedy; an option that does nothing is refused by its name.
 rm -f run.gplog
 "$bin/gpurt-record" -o run.gplog -- "$app" 400000 drop 2>said || fail "$(cat said)"

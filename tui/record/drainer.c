@@ -220,11 +220,12 @@ int main(int argc, char **argv)
     if (operands > 0 || (!o.pid && !o.child))
         return gpurt_option_refuse(&program, "say which process, as -p PID");
     signal(SIGXFSZ, SIG_IGN); /* a log that meets a limit is an error of its write */
-    if (o.child) {
-        /* a program that was killed hears no more, and its log must be closed */
+    /* a program that was killed hears no more, and its log must be closed; nor need anybody read
+     * what is said of that log */
+    if (o.child || !o.print)
         signal(SIGPIPE, SIG_IGN);
+    if (o.child)
         become_own(o.print);
-    }
     whole = begin(&boxes, &writer, &o, &err) == GPURT_OK;
     if (!whole)
         give_up(&boxes, &writer, &o, &err);

@@ -2,6 +2,7 @@
 #include "panic_hook.h"
 
 #include "hosttime.h"
+#include "launchee.h"
 #include "panic_read.h"
 
 #include <errno.h>
@@ -104,14 +105,15 @@ static char **environment_make(const panic_hook_t *h, const hook_event_t *e,
     return all;
 }
 
-/* In a process group of its own, so that all of it can be ended; with no signal blocked. */
+/* In a process group of its own, so that all of it can be ended; with no signal blocked, and none
+ * ignored that only we ignore. */
 static int spawn(panic_hook_t *h, char **variables)
 {
     char shell[] = "/bin/sh", option[] = "-c", *command = strdup(h->command);
     char *argv[] = {shell, option, command, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    sigset_t none;
+    sigset_t none, ignored;
     int code;
 
     sigemptyset(&none);
@@ -120,8 +122,11 @@ static int spawn(panic_hook_t *h, char **variables)
     posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigmask(&attributes, &none);
+    launchee_ignored(&ignored);
+    posix_spawnattr_setsigdefault(&attributes, &ignored);
     posix_spawnattr_setpgroup(&attributes, 0);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF |
+                                              POSIX_SPAWN_SETPGROUP);
     code = command ? posix_spawn(&h->running, shell, &actions, &attributes, argv, variables)
                    : ENOMEM;
     posix_spawnattr_destroy(&attributes);

@@ -21,15 +21,29 @@ static bool asks_to_stop(int number)
     return number == SIGINT || number == SIGTERM || number == SIGHUP || number == SIGQUIT;
 }
 
-static struct sigaction xfsz_before; /* of who started us */
-static bool xfsz_ignored;
+/* A log that meets a limit, and a message that nobody reads any more, are errors of their writes. */
+static const int write_signals[] = {SIGXFSZ, SIGPIPE};
+enum {
+    WRITE_SIGNALS = sizeof write_signals / sizeof write_signals[0]
+};
+static struct sigaction actions_before[WRITE_SIGNALS]; /* of who started us */
+static bool ignored;
 
 void launchee_write_errors(void)
 {
     const struct sigaction ignore = {.sa_handler = SIG_IGN};
 
-    if (!xfsz_ignored)
-        xfsz_ignored = sigaction(SIGXFSZ, &ignore, &xfsz_before) == 0;
+    for (int i = 0; i < WRITE_SIGNALS && !ignored; i++)
+        sigaction(write_signals[i], &ignore, &actions_before[i]);
+    ignored = true;
+}
+
+void launchee_ignored(sigset_t *out)
+{
+    sigemptyset(out);
+    for (int i = 0; i < WRITE_SIGNALS && ignored; i++)
+        if (actions_before[i].sa_handler != SIG_IGN)
+            sigaddset(out, write_signals[i]);
 }
 
 int launchee_open(launchee_t *l)
@@ -135,8 +149,8 @@ static void become(const launchee_t *l, const launchee_plan_t *plan, char **envi
         setpgid(0, 0);
     if (plan->output_to_error)
         dup2(STDERR_FILENO, STDOUT_FILENO);
-    if (xfsz_ignored)
-        sigaction(SIGXFSZ, &xfsz_before, NULL);
+    for (int i = 0; i < WRITE_SIGNALS && ignored; i++)
+        sigaction(write_signals[i], &actions_before[i], NULL);
     sigprocmask(SIG_SETMASK, &l->before, NULL);
     execvpe(plan->argv[0], plan->argv, environment);
     told = write(refusal, &errno, sizeof errno);

@@ -10,8 +10,8 @@
  * screen goes.
  *
  * Context: one thread, before any other is started (signals are blocked here and read
- * from a descriptor). SIGXFSZ is ignored by us: a log that meets a limit is an error of
- * its write. */
+ * from a descriptor). SIGXFSZ and SIGPIPE are ignored by us: a log that meets a limit, and a
+ * message that nobody reads any more, are errors of their writes. */
 #ifndef GPURT_TUI_LAUNCHEE_H
 #define GPURT_TUI_LAUNCHEE_H
 
@@ -48,9 +48,12 @@ typedef struct launchee {
     sigset_t before; /* mask that the program starts with */
 } launchee_t;
 
-/* Makes a file that reaches its size limit an error of the write, before the first of them. The
- * program that is started gets the signal's action as we had it. */
+/* Makes a file that reaches its size limit, and a pipe without a reader, errors of the write, before
+ * the first of them. The program that is started gets those signals' actions as we had them. */
 void launchee_write_errors(void);
+
+/* The signals that only we ignore: whatever else we start wants their defaults. */
+void launchee_ignored(sigset_t *out);
 
 /* Blocks signals and opens signal_fd, also when no program is run. Returns: 0 or errno. */
 int launchee_open(launchee_t *l);
