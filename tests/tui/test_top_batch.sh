@@ -137,6 +137,25 @@ expect 125 "$top" -b --replay nothing.gplog
 expect 125 "$top" -b --replay run.gplog -- "$app"
 expect 125 "$top" --color=pink -b --replay run.gplog
 expect 125 "$top" -b -o /nonexistent/x --replay run.gplog
+# What is printed is never the log, and nothing begins that cannot be printed.
+cp run.gplog same.gplog
+ln -s same.gplog link.gplog
+for name in same link; do
+    expect 125 "$top" -1 -r same.gplog -o $name.gplog
+    grep -q "$name.gplog is the log itself; choose another file" err || fail "a picture over a log: $(cat err)"
+    expect 1 "$bin/gpurt-log" export --to csv same.gplog -o $name.gplog
+    grep -q "$name.gplog is the log itself; choose another file" err || fail "an export over a log: $(cat err)"
+done
+cmp run.gplog same.gplog || fail 'a log is gone'
+expect 125 "$top" -b --record new.gplog -o new.gplog -- touch begun
+expect 125 "$top" -b --record new.gplog -o /nonexistent/x -- touch begun
+grep -q '/nonexistent/x: No such file' err || fail "no folder: $(cat err)"
+[[ ! -e begun && ! -e new.gplog ]] || fail "begun without an output: $(ls)"
+status=0
+"$top" -b --record new.gplog -- "$app" 300 5000 5 <&- 2>&- >out || status=$?
+[ "$status" = 5 ] || fail "without standard error: $status"
+"$bin/gpurt-log" verify new.gplog >out 2>&1 || fail "without standard error: $(cat out)"
+rm new.gplog
 for name in INT TERM HUP USR1; do
     # In a script's background SIGINT is ignored, and we would leave it so.
     env --default-signal=INT "$top" -b -o pictures -- sleep 120 & monitor=$!

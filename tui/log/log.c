@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* gpurt-log - shows, sums up, checks and mends log files. */
+#include "besidelog.h"
 #include "code_text.h"
 #include "colour.h"
 #include "cursor.h"
@@ -15,7 +16,6 @@
 #include "model.h"
 #include "nearest.h"
 #include "nicename.h"
-#include "outfile.h"
 #include "pager.h"
 #include "plural.h"
 #include "render.h"
@@ -26,7 +26,6 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #define SECOND_NS 1000000000ull
@@ -444,30 +443,14 @@ static int do_repair(const char *path, const log_options_t *o)
     return 0;
 }
 
-/* OUT must not be the log itself: it would be cut before it is read. */
-static FILE *export_open(const char *log, const char *output, gpurt_error_t *err)
-{
-    struct stat from, to;
-
-    if (strcmp(output, "-") == 0)
-        return stdout;
-    if (stat(log, &from) == 0 && stat(output, &to) == 0 && from.st_dev == to.st_dev &&
-        from.st_ino == to.st_ino) {
-        gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
-                   "%s is the log itself; choose another file", output);
-        return NULL;
-    }
-    return gpurt_outfile_stream(output, GPURT_OUTFILE_REPLACE,
-                                gpurt_outfile_rights_like(log), err);
-}
-
 static int do_export(gpurt_log_t *log, const char *path, const log_options_t *o,
                      filter_run_t *run)
 {
+    besidelog_t beside = {0};
+    FILE *out = stdout;
     gpurt_error_t err;
     gpurt_status_t st;
-    FILE *out;
-    bool bad;
+    bool whole;
 
     if (!o->to)
         return gpurt_option_refuse(&log_program,
@@ -480,19 +463,21 @@ static int do_export(gpurt_log_t *log, const char *path, const log_options_t *o,
         return gpurt_option_refuse(&log_program,
                                    "export: -o says where to; - for the standard "
                                    "output");
-    out = export_open(path, o->output, &err);
-    if (!out) {
-        gpurt_option_refuse(&log_program, "%s", err.text);
-        return DAMAGED;
+    if (strcmp(o->output, "-") != 0) {
+        if (besidelog_open(&beside, o->output, path, NULL, &err) != GPURT_OK)
+            return complain(&err);
+        out = beside.file;
     }
+    signal(SIGXFSZ, SIG_IGN); /* as in repair */
     setvbuf(out, NULL, _IOFBF, EXPORT_BUFFER);
     st = export_log(log, o->to, run, out, &err);
-    bad = out != stdout && ferror(out) != 0; /* that is looked at when we end */
-    bad |= out != stdout && fclose(out) != 0;
+    /* standard output is looked at when we end */
+    whole = !beside.file || besidelog_close(&beside);
     if (st != GPURT_OK)
         return complain(&err);
-    if (bad) {
-        gpurt_option_refuse(&log_program, "%s: could not be written", o->output);
+    if (!whole) {
+        gpurt_option_refuse(&log_program, "%s: could not be written%s%s", o->output,
+                            errno ? ": " : "", errno ? strerror(errno) : "");
         return DAMAGED;
     }
     return damage_status(log, path);

@@ -524,23 +524,24 @@ static bool screen_begin(const top_options_t *o, screen_color_t color)
     return !problem;
 }
 
-/* Returns: the status to exit with. */
-static int run(top_t *t, const top_options_t *o, char **argv)
+/* Before the program starts: nobody would stay with it when that fails. Returns: -1, or the status
+ * to exit with. */
+static int output_begin(batch_plan_t *plan, const top_options_t *o)
 {
-    const batch_plan_t plan = {.program = &program,
-                               .output = o->output,
-                               .log = o->replay,
-                               .json = o->json,
-                               .once = o->once,
-                               .view = o->view,
-                               .pictures = o->pictures,
-                               .delay_ns = o->delay_ns};
-    bool plain = is_plain(o);
-    const char *handover = NULL;
-    screen_color_t color;
+    gpurt_error_t err;
+
+    if (besidelog_open(&plan->output, o->output, o->replay, o->record, &err) != GPURT_OK)
+        return gpurt_option_refuse(&program, "%s", err.text);
+    return -1;
+}
+
+/* All that can fail before there is a screen or a program. Returns: -1, or the status to exit with. */
+static int run_begin(top_t *t, const top_options_t *o, char **argv, batch_plan_t *plan,
+                     const char **handover, screen_color_t *color)
+{
     int status = picture_begin(t, o, argv);
 
-    if (status < 0 && !color_named(o->color, &color))
+    if (status < 0 && !color_named(o->color, color))
         status =
             gpurt_option_refuse(&program, "--color=%s: auto, always or never", o->color);
     if (status < 0 && o->record)
@@ -548,7 +549,20 @@ static int run(top_t *t, const top_options_t *o, char **argv)
     if (status < 0 && o->gpu_core && argv[0])
         status = capture_begin(t);
     if (status < 0)
-        status = source_begin(t, o, &handover);
+        status = source_begin(t, o, handover);
+    if (status < 0 && o->output)
+        status = output_begin(plan, o);
+    return status;
+}
+
+/* Returns: the status to exit with. */
+static int run(top_t *t, const top_options_t *o, char **argv, batch_plan_t *plan)
+{
+    bool plain = is_plain(o);
+    const char *handover = NULL;
+    screen_color_t color;
+    int status = run_begin(t, o, argv, plan, &handover, &color);
+
     if (status >= 0)
         return status;
     if (plain)
@@ -556,7 +570,7 @@ static int run(top_t *t, const top_options_t *o, char **argv)
     else
         plain = !screen_begin(o, color);
     if (argv[0]) {
-        const bool to_error = batch_takes_stdout(&plan, true);
+        const bool to_error = batch_takes_stdout(plan, true);
 
         if (to_error)
             gpurt_option_refuse(&program,
@@ -569,7 +583,7 @@ static int run(top_t *t, const top_options_t *o, char **argv)
             return status;
     }
     if (plain) {
-        status = batch_run(t, &plan);
+        status = batch_run(t, plan);
     } else {
         bool runs = top_screen(t) == TOP_END_LEAVE && t->child.pid;
 
@@ -589,6 +603,7 @@ static int run(top_t *t, const top_options_t *o, char **argv)
 int main(int argc, char **argv)
 {
     top_options_t o = {0};
+    batch_plan_t plan;
     top_t t = {0};
     int operands, status;
 
@@ -610,7 +625,14 @@ int main(int argc, char **argv)
         return status;
     if (launchee_open(&t.child) != 0)
         return gpurt_option_refuse(&program, "signals: %s", strerror(errno));
-    status = gpurt_option_end(&program, run(&t, &o, argv + 1), OWN_ERROR);
+    plan = (batch_plan_t){.program = &program,
+                          .json = o.json,
+                          .once = o.once,
+                          .view = o.view,
+                          .pictures = o.pictures,
+                          .delay_ns = o.delay_ns};
+    status = gpurt_option_end(&program, run(&t, &o, argv + 1, &plan), OWN_ERROR);
+    besidelog_drop(&plan.output);
     top_fini(&t);
     return status;
 }

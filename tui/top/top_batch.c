@@ -3,11 +3,9 @@
 
 #include "hosttime.h"
 #include "once_report.h"
-#include "outfile.h"
 #include "screen.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -152,38 +150,21 @@ static void live_print(top_t *t, const batch_plan_t *o, FILE *out)
 
 bool batch_takes_stdout(const batch_plan_t *plan, bool launched)
 {
-    return plan->json && launched && !plan->output;
+    return plan->json && launched && !plan->output.file;
 }
 
-/* What a program does is for its user alone, what a log says for whoever may read the log. */
-static FILE *output_open(const batch_plan_t *o, gpurt_error_t *err)
+int batch_run(top_t *t, batch_plan_t *o)
 {
-    return gpurt_outfile_stream(
-        o->output, GPURT_OUTFILE_REPLACE,
-        o->log ? gpurt_outfile_rights_like(o->log) : GPURT_OUTFILE_OWN, err);
-}
+    FILE *out = o->output.file                                ? o->output.file
+                : t->launched && !batch_takes_stdout(o, true) ? stderr
+                                                              : stdout;
 
-int batch_run(top_t *t, const batch_plan_t *o)
-{
-    FILE *out = t->launched && !batch_takes_stdout(o, true) ? stderr : stdout;
-    gpurt_error_t err;
-    bool failed;
-
-    if (o->output && !(out = output_open(o, &err)))
-        return gpurt_option_refuse(o->program, "%s", err.text);
-    signal(SIGPIPE,
-           SIG_IGN); /* a reader that left ends us by the write error, not earlier */
     if (t->picture.replay)
         replay_print(t, o, out);
     else
         live_print(t, o, out);
-    if (!o->output)
+    if (!o->output.file || besidelog_close(&o->output))
         return 0; /* standard output is looked at when we end */
-    failed = ferror(out);
-    errno = 0;
-    failed |= fclose(out) != 0;
-    if (!failed)
-        return 0;
-    return gpurt_option_refuse(o->program, "%s: could not be written%s%s", o->output,
+    return gpurt_option_refuse(o->program, "%s: could not be written%s%s", o->output.path,
                                errno ? ": " : "", errno ? strerror(errno) : "");
 }

@@ -4,13 +4,13 @@
 #ifndef GPURT_TUI_TOP_BATCH_H
 #define GPURT_TUI_TOP_BATCH_H
 
+#include "besidelog.h"
 #include "option.h"
 #include "top_loop.h"
 
 typedef struct batch_plan {
     const gpurt_option_program_t *program; /* in whose name it speaks */
-    const char *output;                    /* NULL: as batch_takes_stdout says */
-    const char *log;                       /* replayed; NULL: a live picture */
+    besidelog_t output;                    /* of no file: as batch_takes_stdout says */
     bool json, once;
     bool view;         /* the picture's view, not the overview */
     uint64_t pictures; /* 0: to the end */
@@ -22,7 +22,7 @@ typedef struct batch_plan {
  * standard error themselves. */
 bool batch_takes_stdout(const batch_plan_t *plan, bool launched);
 
-/* Prints until the end. Returns: 0, or the status to exit with. */
-int batch_run(top_t *t, const batch_plan_t *plan);
+/* Prints until the end, and closes the output. Returns: 0, or the status to exit with. */
+int batch_run(top_t *t, batch_plan_t *plan);
 
 #endif
