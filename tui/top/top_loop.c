@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#define SECOND_NS 1000000000ull
+#define SECOND_NS  1000000000ull
+#define HANG_UP_NS (SECOND_NS / 2) /* a shell that hands its own on comes later */
 enum {
     OUTPUT_READS = 16
 }; /* between two pictures: a program that floods must not hold us up */
@@ -171,12 +172,28 @@ static void keys_take(top_t *t, const canvas_t *canvas, bool *over, top_end_t *e
     }
 }
 
-/* What ends a screen without a key. */
-static bool over_by_itself(const top_t *t, top_end_t *end)
+/* A terminal that hangs up says so before its signal comes, if one comes: a program that is told to
+ * end does not go on. */
+static bool told_to_end(top_t *t)
 {
-    if (screen_lost() || (t->child.stop_signal && (!t->launched || t->child.ended))) {
-        *end = screen_lost() && t->launched && !t->child.ended ? TOP_END_LEAVE
-                                                               : TOP_END_SIGNAL;
+    uint64_t until = gpurt_steady_ns() + HANG_UP_NS, now;
+    struct pollfd signals = {t->child.signal_fd, POLLIN, 0};
+
+    while (screen_lost() && !t->child.stop_signal && !t->child.ended &&
+           (now = gpurt_steady_ns()) < until) {
+        poll(&signals, 1, (int)((until - now) / 1000000 + 1));
+        launchee_signals(&t->child);
+    }
+    return t->child.stop_signal != 0;
+}
+
+/* What ends a screen without a key. */
+static bool over_by_itself(top_t *t, top_end_t *end)
+{
+    const bool lost = screen_lost(), told = told_to_end(t);
+
+    if (lost || (told && (!t->launched || t->child.ended))) {
+        *end = !told && t->launched && !t->child.ended ? TOP_END_LEAVE : TOP_END_SIGNAL;
         return true;
     }
     *end = TOP_END_QUIT;

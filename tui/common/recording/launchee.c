@@ -230,13 +230,20 @@ void launchee_signal(const launchee_t *l, int number)
         kill(l->own_group ? -l->pid : l->pid, number);
 }
 
-/* From the kernel: the terminal sent it to the whole group, the program included, unless that has
- * its own. What asks somebody to stop or to go on is for a group. */
+/* A key of the terminal reaches the whole group, the program included, unless that has its own. A
+ * hang-up comes from the kernel, too, but to the leader of the session alone, with a SIGCONT: that
+ * may be us. Where the whole group gets one, the program gets it twice. */
+static bool is_key(int number, bool by_kernel)
+{
+    return by_kernel && (number == SIGINT || number == SIGQUIT);
+}
+
+/* What asks somebody to stop or to go on is for a group. */
 static void pass_on(const launchee_t *l, int number, bool by_kernel)
 {
     if (l->own_group && (by_kernel || number == SIGCONT))
         launchee_signal(l, number);
-    else if (l->pid && !by_kernel)
+    else if (l->pid && !is_key(number, by_kernel))
         kill(l->pid, number);
 }
 

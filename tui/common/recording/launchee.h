@@ -2,8 +2,8 @@
 /* launchee.h - the program that gpurt-top or gpurt-record runs.
  *
  * It stays in our process group and has our stdin, stdout and stderr, so job control and
- * pipelines work as if it ran alone. Signals that reach us alone are passed on; those
- * that the terminal sends reach it anyway. It outlives us: a monitor must never take its
+ * pipelines work as if it ran alone. Signals that reach us alone are passed on, a hang-up of the
+ * terminal too; keys of the terminal reach it anyway. It outlives us: a monitor must never take its
  * program down. Where the terminal is needed for a screen, what the program would write
  * to the terminal goes to a pseudo terminal of ours, and its stdin, if that is the
  * terminal, is empty; it then has a group of its own, so that it can stay behind when the
