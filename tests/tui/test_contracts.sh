@@ -114,6 +114,11 @@ says '-F is for the screen or pictures (not --json) only' gpurt-top --json -F x 
 says '--first is for several seeds (not --seed) only' gpurt-check --seed 3 --first 2 -- true
 says '-o is for a log only' gpurt-drain --print -p 1 -o x
 same '' "$("$bin/gpurt-log" tail -n 0 run.gplog)" 'the last no lines'
+says '--folded and --json exclude each other' gpurt-log lines --folded --json run.gplog
+says '--speedscope and --json exclude each other' gpurt-log lines --speedscope --json run.gplog
+says '--folded and --speedscope exclude each other' gpurt-log lines --folded --speedscope run.gplog
+says '--code and --folded exclude each other' gpurt-log lines --code /bin/true --folded run.gplog
+says '--code and --speedscope exclude each other' gpurt-log lines --speedscope --code /bin/true run.gplog
 # Colours: as asked for, else on a terminal alone; what device code wrote stays spelled out.
 "$bin/gpurt-log" cat --color=always run.gplog >colours
 same "$(sed $'s/\033\\[[0-9;]*m//g' colours | cmp - all && echo same)" same 'text under its colours'

@@ -281,7 +281,7 @@ static int do_stat(gpurt_log_t *log, const char *path, const log_options_t *o,
     gpurt_log_summary(log, &stat.sum);
     if (run)
         log_filter_sum(log, run, &stat.sum);
-    log_print_stat(stdout, &stat, o->json);
+    log_print_stat(stdout, &stat, o->form == LOG_JSON);
     free(stat.lives);
     free(stat.view);
     damage_status(log, path);
@@ -369,7 +369,7 @@ static void code_print(gpurt_log_t *log, const lines_text_t *lines, const log_op
 
     if (why[0])
         gpurt_option_refuse(&log_program, "%s", why);
-    if (o->json)
+    if (o->form == LOG_JSON)
         lines_json(stdout, lines, &code);
     else
         code_text_print(stdout, &code);
@@ -386,6 +386,9 @@ static int do_lines(gpurt_log_t *log, const char *path, const log_options_t *o,
                                 .kernel = o->kernel};
     bool done;
 
+    if (o->code && (o->form == LOG_FOLDED || o->form == LOG_SPEEDSCOPE))
+        return gpurt_option_refuse(&log_program, "--code and --%s exclude each other",
+                                   o->form == LOG_FOLDED ? "folded" : "speedscope");
     lines_read(log, run, 0, &sums);
     if (o->last_s && sums.last_ns > o->last_s * SECOND_NS) {
         const uint64_t from_ns = sums.last_ns - o->last_s * SECOND_NS;
@@ -393,14 +396,17 @@ static int do_lines(gpurt_log_t *log, const char *path, const log_options_t *o,
         gpurt_linesums_fini(&sums);
         lines_read(log, run, from_ns, &sums);
     }
-    done = gpurt_linesums_finish(&sums) == GPURT_OK &&
-           (!o->speedscope || speedscope_print(stdout, &lines, path) == GPURT_OK);
+    done =
+        gpurt_linesums_finish(&sums) == GPURT_OK &&
+        (o->form != LOG_SPEEDSCOPE || speedscope_print(stdout, &lines, path) == GPURT_OK);
     if (done && o->code)
         code_print(log, &lines, o);
-    else if (done && o->json)
+    else if (done && o->form == LOG_JSON)
         lines_json(stdout, &lines, NULL);
-    else if (done && !o->speedscope)
-        (o->folded ? linestack_folded : lines_text_plain)(stdout, &lines);
+    else if (done && o->form == LOG_FOLDED)
+        linestack_folded(stdout, &lines);
+    else if (done && o->form == LOG_TEXT)
+        lines_text_plain(stdout, &lines);
     gpurt_linesums_fini(&sums);
     if (!done) {
         gpurt_option_refuse(&log_program, "%s: no memory", path);

@@ -5,8 +5,17 @@
 
 #include "option.h"
 
+/* What stat and lines print. */
+enum {
+    LOG_TEXT,
+    LOG_JSON,
+    LOG_FOLDED,
+    LOG_SPEEDSCOPE
+};
+
 typedef struct log_options {
-    bool json, jsonl, follow, no_pager, folded, speedscope;
+    uint32_t form;
+    bool jsonl, follow, no_pager;
     uint64_t lines;
     const char *level, *output, *to, *color, *filter, *kernel, *code;
     uint64_t pid, last_s;
