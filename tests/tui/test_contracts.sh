@@ -4,6 +4,7 @@
 # log steers a terminal. Arguments: folder of the programs, of the test programs.
 set -euo pipefail
 bin=$1 tests=$2
+readme=$(realpath "${BASH_SOURCE[0]%/*}/../../README.md")
 dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 cd "$dir"
@@ -32,6 +33,13 @@ same 'number kind count first_ns last_ns category pid program processes file lin
 same "schema state program pid host back_end device time_ns first_ns last_ns records dropped panics sites rows \
 per_second dropped_per_second levels losses devices site_list panic_list" \
     "$("$bin/gpurt-top" --once --json --replay run.gplog | keys)" 'gpurt-top --once --json'
+
+# What README.md says to type for a log, as it stands there.
+# shellcheck disable=SC2016
+sed -n '/^```$/,/^```$/s/^gpurt-.* run\.gplog .*#/&/p' "$readme" | sed '/^gpurt-record/d' >typed
+[ "$(wc -l <typed)" = 5 ] || fail "commands of README.md: $(cat typed)"
+PATH=$bin:$PATH bash -euo pipefail typed >said 2>&1 </dev/null || fail "README.md: $(tail -n 3 said)"
+[ -s run.pftrace ] || fail 'README.md: no timeline'
 
 # Three programs count one log.
 records=$("$bin/gpurt-log" stat --json run.gplog | jq .records)
