@@ -94,7 +94,7 @@ deb=$(one '*.deb')
 say "${deb##*/}"
 mapfile -t needs < <(dpkg-deb -f "$deb" Depends | sed 's/[,|]/\n/g' | sed 's/^ *\([^ ]*\).*/\1/')
 say "depends on ${needs[*]}"
-# grep, sort, sed and tr are for the completions, as on any machine where a person types.
+# grep and sed are for the completions, as on any machine where a person types.
 bare_root "$work/deb" "${needs[@]}" bash coreutils grep libc-bin sed
 dpkg-deb -x "$deb" "$work/deb"
 for file in usr/share/man/man1/gpurt-top.1 usr/share/doc/gpurt/copyright usr/include/gpurt/gpurt.h; do

@@ -45,6 +45,41 @@ offers --record "$(by_bash gpurt-top --re)" bash
 offers repair "$(by_bash gpurt-log re)" bash
 offers top "$(by_bash gpurt t)" bash
 offers true "$(by_bash gpurt-record -- tru)" bash
+offers level "$(by_bash gpurt-log lev)" bash
+offers cat "$(by_bash gpurt log ca)" bash
+offers --filter "$(by_bash gpurt log --f)" bash
+for program in "$prefix"/bin/gpurt*; do # rows of options, and nothing else that prose names
+    same="$("$program" --man | sed -n '/^\.SH "*OPTIONS/,/^\.SH "*[^O]/s/\\//gp' | grep '^fB-' |
+        grep -oE '\bfB--?[[:alnum:]-]+fR' | sed 's/^fB//; s/fR$//' | sort -u)"
+    [[ "$(by_bash "${program##*/}" - | sort -u)" == "$same" ]] || fail "bash offers other options of ${program##*/}"
+done
+
+# typed_in_bash LINE: the arguments that a command has, typed on a terminal with tabs in a folder with `sub/` and `sp d`.
+typed_in_bash() {
+    python3 - "$share/bash-completion/completions/gpurt-log" "$1" <<'PY'
+import os, pty, re, select, sys, tempfile, time
+folder = tempfile.mkdtemp()
+os.mkdir(f"{folder}/sub")
+open(f"{folder}/sp d", "w").close()
+pid, fd = pty.fork()
+if pid == 0:
+    os.chdir(folder)
+    os.environ.update(TERM="dumb", PS1="READY ", COLUMNS="200")
+    os.execvp("bash", ["bash", "--norc", "-i"])
+seen, end = "", time.monotonic() + 60
+os.write(fd, f"source {sys.argv[1]}; gpurt-log() {{ printf 'ARG:%s\\n' \"$@\" END; }}\n{sys.argv[2]}\n".encode())
+while "ARG:END" not in seen and time.monotonic() < end and select.select([fd], [], [], 60)[0]:
+    seen += os.read(fd, 65536).decode(errors="replace")
+print("\n".join(re.findall(r"^ARG:(.*?)\r*$", seen, re.M)))
+os.remove(f"{folder}/sp d")
+os.rmdir(f"{folder}/sub")
+os.rmdir(folder)
+PY
+}
+if command -v python3 >/dev/null; then
+    offers sub/run.gplog "$(typed_in_bash $'gpurt-log cat su\trun.gplog')" 'bash on a terminal'
+    offers 'sp d' "$(typed_in_bash $'gpurt-log cat sp\t')" 'bash on a terminal'
+fi
 
 if command -v fish >/dev/null; then
     by_fish() {
@@ -53,7 +88,10 @@ if command -v fish >/dev/null; then
     }
     offers --replay "$(by_fish gpurt-top 'gpurt-top --re')" fish
     offers repair "$(by_fish gpurt-log 'gpurt-log re')" fish
+    offers level "$(by_fish gpurt-log 'gpurt-log lev')" fish
     offers top "$(by_fish gpurt 'gpurt t')" fish
+    offers cat "$(by_fish gpurt 'gpurt log ca')" fish
+    offers --filter "$(by_fish gpurt 'gpurt log --f')" fish
 else
     echo 'no fish on this machine: its completions are not tried'
 fi
@@ -87,6 +125,8 @@ PY
     }
     offers --replay "$(by_zsh 'gpurt-top --re' --replay)" zsh
     offers repair "$(by_zsh 'gpurt-log re' repair)" zsh
+    offers cat "$(by_zsh 'gpurt log ca' cat)" zsh
+    offers --filter "$(by_zsh 'gpurt log --f' --filter)" zsh
 else
     echo 'no zsh on this machine: its completions are not tried'
 fi
