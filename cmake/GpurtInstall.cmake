@@ -35,4 +35,6 @@ if(GPURT_WITH_CUDA)
 endif()
 
 install(FILES tools/gdb/gpurt_gdb.py DESTINATION "${CMAKE_INSTALL_DATADIR}/gpurt" OPTIONAL)
+# The pages that --help names.
+install(FILES docs/CUPTI.md docs/FILTER.md docs/LOG_FORMAT.md docs/PANIC_JSON.md DESTINATION "${CMAKE_INSTALL_DOCDIR}")
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" RENAME copyright)

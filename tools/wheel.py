@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """wheel.py BUILD [FOLDER]: the programs as a Python wheel, for people whose GPU code is Python; prints its path.
 
-Takes what `cmake --install` lays down: programs, the collector, manual pages and completions. Headers and libraries
+Takes what `cmake --install` lays down: programs, the collector, manual pages, completions and the pages that --help names. Headers and libraries
 stay out. Needs Python alone, and no network. The name says the oldest glibc that the programs run on."""
 import base64
 import hashlib
@@ -19,6 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 # gpurt-check and gpurt-replay are for those who write kernels in C.
 PROGRAMS = ("gpurt", "gpurt-doctor", "gpurt-drain", "gpurt-log", "gpurt-panic", "gpurt-record", "gpurt-top")
 FOLDERS = ("share/man/man1", "share/bash-completion", "share/zsh", "share/fish")
+PAGES = "share/doc/gpurt"  # that --help names
 TIME = (2020, 1, 1, 0, 0, 0)  # the same input makes the same file
 
 
@@ -40,6 +41,8 @@ def chosen(prefix):
         for path in sorted((prefix / folder).rglob("*")):
             if path.is_file() and path.name.strip("_").split(".")[0] in PROGRAMS:
                 yield f"data/{path.relative_to(prefix)}", path
+    for path in sorted((prefix / PAGES).glob("*.md")):
+        yield f"data/{path.relative_to(prefix)}", path
 
 
 def tag(files):

@@ -76,6 +76,16 @@ for command in 'log cat' 'panic list' 'top -b --replay' 'record -o new --'; do
 done
 [ ! -e new ] || fail 'a log of a program that never ran'
 
+# Help fits a screen of 80 columns. So does the manual page, whose text is indented by 7: it does not break literal lines.
+for program in gpurt gpurt-{check,doctor,drain,log,panic,record,replay,top}; do
+    [ -x "$bin/$program" ] || continue
+    same '' "$("$bin/$program" --help | awk 'length > 79')" "wide lines of $program --help"
+    same '' "$("$bin/$program" --man | sed -e 's/\\\([e&-]\|(aq\)/./g' |
+        awk '/^\.nf/ { on = 1 } /^\.fi/ { on = 0 } on && length > 72')" "wide lines of $program --man"
+    # Folders of the sources are nowhere on a machine that has the programs alone.
+    same '' "$("$bin/$program" --help | grep 'docs/' || true)" "pages of $program --help"
+done
+
 # Wrong use says what is right, in one line.
 says() { # WORDS COMMAND...
     local status=0

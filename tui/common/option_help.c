@@ -6,7 +6,8 @@
 
 enum {
     LINE_CHARS = 79,
-    NAMES_CHARS = 26
+    NAMES_CHARS = 26,
+    USAGE_CHARS = 7 /* "Usage: " */
 };
 
 static const gpurt_option_t help_and_version[] = {
@@ -98,7 +99,11 @@ static void print_row(const gpurt_option_t *row, FILE *out)
 
 void option_help_print(const gpurt_option_program_t *program, FILE *out)
 {
-    fprintf(out, "Usage: %s %s\n\n", program->name, program->synopsis);
+    int used = fprintf(out, "Usage: %s ", program->name);
+
+    print_wrapped(program->synopsis, strlen(program->synopsis), USAGE_CHARS, (size_t)used,
+                  out);
+    fputc('\n', out);
     print_text(program->description, out);
     each_row(program, print_row, out);
     for (const gpurt_option_text_t *t = program->texts; t && t->title; t++) {

@@ -125,16 +125,17 @@ static const gpurt_option_t rows[] = {
 };
 
 static const gpurt_option_text_t texts[] = {
-    {"COMMANDS", "  cat FILE     every record, in order of time\n"
-                 "  tail FILE    the last records\n"
-                 "  stat FILE    counts, rates and totals\n"
-                 "  lines FILE   source lines of running kernels by share of samples, and "
-                 "why warps wait there (gpurt-record --cupti default,lines)\n"
-                 "  level -p PID [RULES]  set what that program records on all its "
-                 "devices; without RULES, print it\n"
-                 "  export --to FORMAT FILE -o OUT  convert the log\n"
-                 "  verify FILE  read the whole log and report damage\n"
-                 "  repair FILE -o NEW  copy all undamaged frames, with a new index"},
+    {"COMMANDS",
+     "  cat FILE     every record, in order of time\n"
+     "  tail FILE    the last records\n"
+     "  stat FILE    counts, rates and totals\n"
+     "  lines FILE   source lines of running kernels by share of samples, and\n"
+     "               why warps wait there (gpurt-record --cupti default,lines)\n"
+     "  level -p PID [RULES]  set what that program records on all devices;\n"
+     "               without RULES, print it\n"
+     "  export --to FORMAT FILE -o OUT  convert the log\n"
+     "  verify FILE  read the whole log and report damage\n"
+     "  repair FILE -o NEW  copy all undamaged frames, with a new index"},
     {"RULES",
      "Rules are separated by commas. LEVEL alone is the default; PATTERN=LEVEL and "
      "PATTERN:LINE=LEVEL are for source files, and the last match counts. A pattern has "
@@ -167,8 +168,9 @@ static const gpurt_option_text_t texts[] = {
      "process; where all rows are read anyway its records and panics); where they are "
      "known activity, lives, "
      "objects: classes, list (heaps, holders, regions, arenas, tables of "
-     "reclamation and so on), which docs/LOG_FORMAT.md tells. Lines of objects have kind "
-     "object, class, id, ended, fields. lines --json: docs/CUPTI.md."},
+     "reclamation and so on), which LOG_FORMAT.md in share/doc/gpurt tells. Lines of "
+     "objects "
+     "have kind object, class, id, ended, fields. lines --json: CUPTI.md beside it."},
     {"TIMELINES",
      "export --to perfetto and --to chrome show the program's threads with their launches, "
      "calls of CUDA and ranges (NVTX), the streams of each GPU with kernels, copies and "

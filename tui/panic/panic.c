@@ -84,7 +84,8 @@ static const gpurt_option_t rows[] = {
      .name = "json",
      FIELD(FLAG, json),
      .uses = LIST | SHOW | WATCH | DIFF,
-     .help = "One JSON object (watch: one a line), documented in docs/PANIC_JSON.md."},
+     .help = "one JSON object (watch: one a line), which PANIC_JSON.md in share/doc/gpurt "
+             "tells"},
     {.name = "sarif",
      FIELD(FLAG, sarif),
      .uses = EXPORT,
@@ -96,8 +97,8 @@ static const gpurt_option_text_t texts[] = {
     {"COMMANDS",
      "  list FILE...      a line for each site: how often, when, what\n"
      "  show [N] FILE...  everything about one panic or fault\n"
-     "  watch FILE        each one when it comes, until the log is closed or the program "
-     "ends\n"
+     "  watch FILE        each one when it comes, until the log is closed or\n"
+     "                    the program ends\n"
      "  diff OLD NEW      sites that are new, gone, or fail more or less often\n"
      "  export FILE...    all sites for other tools (--sarif)"},
     {"FILES",

@@ -181,9 +181,10 @@ static const gpurt_option_text_t texts[] = {
                  "while it comes."},
     {"EXAMPLES",
      "  gpurt-record -o run.gplog -- ./app --size 64\n"
-     "  CUDA_INJECTION64_PATH=/usr/lib/libgpurt-inject.so GPURT_CUPTI=later ./server &\n"
+     "  export CUDA_INJECTION64_PATH=/usr/lib/libgpurt-inject.so\n"
+     "  GPURT_CUPTI=later ./server &\n"
      "  gpurt-record -o now.gplog -p $!\n"
-     "  gpurt-record --exec-on-panic 'notify-send \"$GPURT_PANIC_MESSAGE\"' ./app"},
+     "  gpurt-record --exec-on-panic 'notify-send \"$GPURT_PANIC_SITE\"' ./app"},
     {0},
 };
 

@@ -155,11 +155,10 @@ static const gpurt_option_text_t texts[] = {
      "policy, served, served_bytes, refused, looked_at, peak_used_bytes, peak_asked_bytes, "
      "waste_percent, free_bytes, longest_free_bytes, fragmented_percent, got (by thread, "
      "warp, block, heap; of pools), time_ns, call_ns, of_heap (null: no heap)."},
-    {"EXAMPLES",
-     "  GPURT_HEAP_TRACE=1 GPURT_POLICY=block gpurt-record -o run.gplog -- ./app\n"
-     "  gpurt-replay run.gplog\n"
-     "  gpurt-replay --policy heap,best,arena run.gplog\n"
-     "  gpurt-replay --bytes 67108864 --shards 8 --json run.gplog"},
+    {"EXAMPLES", "  GPURT_HEAP_TRACE=1 GPURT_POLICY=block gpurt-record -o run.gplog ./app\n"
+                 "  gpurt-replay run.gplog\n"
+                 "  gpurt-replay --policy heap,best,arena run.gplog\n"
+                 "  gpurt-replay --bytes 67108864 --shards 8 --json run.gplog"},
     {0},
 };
 

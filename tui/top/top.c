@@ -224,7 +224,7 @@ static const gpurt_option_text_t texts[] = {
      "pid, host, back_end, device, time_ns, first_ns, last_ns, records, dropped, panics, "
      "sites, rows, per_second, dropped_per_second, "
      "levels, losses, devices, site_list, panic_list; where they are known activity, "
-     "objects (docs/LOG_FORMAT.md), lines, lines_recent (as of gpurt-log lines --json; of "
+     "objects (LOG_FORMAT.md in share/doc/gpurt), lines, lines_recent (as of gpurt-log lines --json; of "
      "the last two seconds) and lines_left_out. Times are nanoseconds since 1970, "
      "rates are of the last second."},
     {"ENVIRONMENT",

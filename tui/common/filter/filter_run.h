@@ -22,7 +22,7 @@
     "field fits no comparison of it. Where it has one that is not known, as the kernel "   \
     "of "                                                                                  \
     "a log line, it is left out, and a line says of how many.\n\n"                         \
-    "docs/FILTER.md tells all of it."
+    "FILTER.md in share/doc/gpurt tells all of it."
 
 /* Owner: the caller. Zeroed nothing was seen. */
 typedef struct filter_tally {

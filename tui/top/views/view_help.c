@@ -8,7 +8,7 @@ static const char *const notes[] = {
     "",
     "FILTER   words of the message, file:line or level; \"some text\"; level>=warn,",
     "         sm=7, block=3, warp, lane, site=a.cu:42, pid, gpu, kernel; != < <= > >=,",
-    "         ~ for a part; ! or not, or, ( ). All must fit. Esc clears. docs/FILTER.md",
+    "         ~ for a part; ! or not, or, ( ). All must fit. Esc clears. gpurt help log",
     "TYPING   Left, Right, Home, End; Ctrl-U, -K, -W cut; Up: filters typed before.",
     "RATES    of the second before, in tenths. Numbers: k M G are powers of 1000.",
     "MAP      one cell a multiprocessor: fuller is busier, ! had an error in the last",
