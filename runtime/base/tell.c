@@ -4,6 +4,7 @@
 #include "tell.h"
 
 #include "environ.h"
+#include "number.h"
 
 #include <errno.h>
 #include <gpurt/atomic.h>
@@ -186,13 +187,11 @@ void gpurt_tell(const char *fmt, ...)
 
 uint64_t gpurt_tell_number(const char *name, const char *value, uint64_t otherwise)
 {
-    unsigned long long number;
-    char *end;
+    uint64_t number;
 
     if (!value || !*value)
         return otherwise;
-    number = strtoull(value, &end, 0);
-    if (!*end && end != value && !strchr(value, '-'))
+    if (gpurt_number_read(value, &number))
         return number;
     gpurt_tell("%s=%.64s is no number: it counts as not set", name, value);
     return otherwise;

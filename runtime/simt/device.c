@@ -11,6 +11,7 @@
 #include "hostact.h"
 #include "hostthread.h"
 #include "hostwait.h"
+#include "number.h"
 #include "peers.h"
 #include "process.h"
 #include "sanitizer.h"
@@ -56,13 +57,11 @@ static gpurt_status_t env_number(const char *name, uint64_t max, uint64_t *out,
                                  gpurt_error_t *err)
 {
     const char *text = gpurt_env_get(name);
-    char *end;
     uint64_t v;
 
     if (!text)
         return GPURT_OK;
-    v = strtoull(text, &end, 0);
-    if (*end || v > max || *text == '-')
+    if (!gpurt_number_read(text, &v) || v > max)
         return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
                           "%s=%s: expected a number from 0 to %llu", name, text,
                           (unsigned long long)max);
@@ -83,25 +82,23 @@ static gpurt_status_t env_u32(const char *name, uint32_t *out, gpurt_error_t *er
 static gpurt_status_t env_schedule(gpurt_cpu_options_t *c, gpurt_error_t *err)
 {
     const char *text = gpurt_env_get("GPURT_SCHEDULE"), *colon;
-    uint32_t number;
-    char *end;
+    uint64_t number = 0;
     size_t n;
 
     if (!text)
         return GPURT_OK;
     colon = strchr(text, ':');
     n = colon ? (size_t)(colon - text) : strlen(text);
-    number = colon ? (uint32_t)strtoul(colon + 1, &end, 0) : 0;
-    if (colon && (end == colon + 1 || *end))
+    if (colon && !gpurt_number_read(colon + 1, &number))
         n = 0; /* no word, so it is refused below */
     if (n == 7 && !strncmp(text, "default", n)) {
         c->schedule = GPURT_SCHEDULE_DEFAULT;
     } else if (n == 6 && !strncmp(text, "random", n) && number <= 256) {
         c->schedule = GPURT_SCHEDULE_RANDOM;
-        c->rate = number;
+        c->rate = (uint32_t)number;
     } else if (n == 3 && !strncmp(text, "pct", n) && number <= 16) {
         c->schedule = GPURT_SCHEDULE_PCT;
-        c->depth = number;
+        c->depth = (uint32_t)number;
     } else {
         return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
                           "GPURT_SCHEDULE=%s: expected default, random[:RATE up to 256] or "

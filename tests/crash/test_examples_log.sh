@@ -71,6 +71,8 @@ for wrong in GPURT_LOG=/nonexistent/x GPURT_LEVEL=nix GPURT_POLICY=wait GPURT_RI
     out=$(env GPURT_LOG=wrong.gplog "$wrong" "$bin/hello_log") || fail "$wrong: the program failed"
     [[ $out == *'no log: '* ]] || fail "$wrong: not told: $out"
 done
+out=$(GPURT_LOG=wrong.gplog GPURT_RING_BYTES=99999999999999 "$bin/hello_log") || fail 'a large ring: the program failed'
+[[ $out == *'from 1 to 4294967295'* ]] || fail "a large ring: $out"
 out=$(GPURT_DRAIN=nobody "$bin/hello_log") || fail 'a drainer that is gone: the program failed'
 [[ $out == *'no log: the drainer'* ]] || fail "a drainer that is gone: $out"
 

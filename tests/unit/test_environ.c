@@ -4,6 +4,7 @@
  * with a capability, runs them as a user without rights, and looks at what they did. */
 #include "check.h"
 #include "environ.h"
+#include "number.h"
 
 #include <gpurt/gpurt.h>
 
@@ -60,6 +61,50 @@ static void roots_paths_are_judged(void)
     CHECK(!gpurt_env_is_roots("bin/sh"));
     CHECK(!gpurt_env_is_roots("/nonexistent/program"));
     CHECK(!gpurt_env_is_roots("/tmp/gpurt-nothing"));
+}
+
+/* ---- numbers ----------------------------------------------------------------------------- */
+
+static void numbers_are_read(void)
+{
+    static const char *const none[] = {"-1",
+                                       " 1",
+                                       "+1",
+                                       "1 ",
+                                       "0x",
+                                       "12a",
+                                       "",
+                                       "18446744073709551616",
+                                       "0x10000000000000000"};
+    uint64_t number;
+
+    CHECK(gpurt_number_read("010", &number) && number == 10); /* not octal */
+    CHECK(gpurt_number_read("0X1f", &number) && number == 31);
+    CHECK(gpurt_number_read("18446744073709551615", &number) && number == UINT64_MAX);
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        CHECK_MSG(!gpurt_number_read(none[i], &number), "'%s' is a number", none[i]);
+}
+
+/* A seed that wraps would replay another schedule than it names. */
+static void numbers_beyond_are_refused(void)
+{
+    static const struct {
+        const char *name, *value;
+    } wrong[] = {
+        {"GPURT_SEED", "18446744073709551616"},   {"GPURT_SEED", " -1"},
+        {"GPURT_WORKERS", "4294967297"},          {"GPURT_SCHEDULE", "random:4294967297"},
+        {"GPURT_SCHEDULE", "random:-4294967295"}, {"GPURT_SCHEDULE", "pct:4294967297"}};
+    const gpurt_options_t options = {.backend = GPURT_BACKEND_CPU};
+
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        gpurt_error_t err = {0};
+        gpurt_t *rt;
+
+        CHECK(setenv(wrong[i].name, wrong[i].value, 1) == 0);
+        CHECK_EQ(gpurt_open(&options, &rt, &err), GPURT_E_INVALID);
+        CHECK_CONTAINS(err.text, wrong[i].name);
+        CHECK(unsetenv(wrong[i].name) == 0);
+    }
 }
 
 /* ---- a place that is root's alone -------------------------------------------------------- */
@@ -333,6 +378,8 @@ int main(int argc, char **argv)
     if (argc == 2 && strcmp(argv[1], "act") == 0)
         act();
     ids_are_judged();
+    numbers_are_read();
+    numbers_beyond_are_refused();
     roots_paths_are_judged();
     if (geteuid() == 0) {
         roots_place_is_used();

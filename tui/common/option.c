@@ -2,6 +2,7 @@
 #include "option.h"
 
 #include "nearest.h"
+#include "number.h"
 #include "option_help.h"
 #include "standardfiles.h"
 #include "text.h"
@@ -134,29 +135,6 @@ static const gpurt_option_t *row_by_name(const scan_t *scan, const char *name)
 }
 
 /* ---- values -------------------------------------------------------------------------- */
-/* Decimal or 0x digits up to `stop`; false at anything else, a sign included. */
-static bool read_number(const char *text, const char *stop, uint64_t *number)
-{
-    unsigned base = stop - text > 2 && text[0] == '0' && (text[1] | 0x20) == 'x' ? 16 : 10;
-
-    *number = 0;
-    if (base == 16)
-        text += 2;
-    if (text == stop)
-        return false;
-    for (; text != stop; text++) {
-        char c = (char)(*text | 0x20);
-        unsigned digit = *text >= '0' && *text <= '9' ? (unsigned)(*text - '0')
-                         : c >= 'a' && c <= 'f'       ? (unsigned)(c - 'a') + 10
-                                                      : base;
-
-        if (digit >= base || __builtin_mul_overflow(*number, (uint64_t)base, number) ||
-            __builtin_add_overflow(*number, (uint64_t)digit, number))
-            return false;
-    }
-    return true;
-}
-
 /* "90", "1.5", "300ms", "2m", "1h". Digits beyond a nanosecond are dropped. */
 static bool read_seconds(const char *text, uint64_t *ns)
 {
@@ -169,7 +147,7 @@ static bool read_seconds(const char *text, uint64_t *ns)
     const char *unit = text + digits;
     uint64_t whole, share;
 
-    if (!read_number(text, text + digits, &whole))
+    if (!gpurt_number_part(text, text + digits, &whole))
         return false;
     if (*unit == '.')
         unit += 1 + strspn(unit + 1, "0123456789");
@@ -192,7 +170,7 @@ static int store_number(const scan_t *scan, const gpurt_option_t *row, const cha
 {
     uint64_t max = row->max ? row->max : UINT64_MAX, number;
 
-    if (!read_number(text, text + strlen(text), &number))
+    if (!gpurt_number_read(text, &number))
         return gpurt_option_refuse(scan->program, "%s: '%s' is not a whole number",
                                    scan->set, text);
     if (number < row->min && max == UINT64_MAX)

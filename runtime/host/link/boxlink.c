@@ -9,6 +9,7 @@
 #include "hostring.h"
 #include "launchsite.h"
 #include "levelset.h"
+#include "number.h"
 #include "refuse.h"
 #include "sitegate.h"
 #include "tell.h"
@@ -117,16 +118,15 @@ static gpurt_status_t policy_read(const char *value, uint32_t *policy, gpurt_err
 static gpurt_status_t ring_bytes_read(uint32_t option, uint32_t *bytes, gpurt_error_t *err)
 {
     const char *value = gpurt_env_get("GPURT_RING_BYTES");
-    unsigned long long number;
-    char *end;
+    uint64_t number;
 
     *bytes = option;
     if (!value)
         return GPURT_OK;
-    number = strtoull(value, &end, 0);
-    if (*value == '-' || *end || number == 0 || number > UINT32_MAX)
-        return REFUSE(err, GPURT_E_INVALID, "GPURT_RING_BYTES=%.32s: say a number of bytes",
-                      value);
+    if (!gpurt_number_read(value, &number) || number == 0 || number > UINT32_MAX)
+        return REFUSE(err, GPURT_E_INVALID,
+                      "GPURT_RING_BYTES=%.32s: say a number of bytes from 1 to %u", value,
+                      UINT32_MAX);
     *bytes = (uint32_t)number;
     return GPURT_OK;
 }
