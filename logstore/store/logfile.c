@@ -216,7 +216,9 @@ static gpurt_status_t resume(logfile_t *f, uint64_t size, gpurt_dictionary_t *kn
                           "log: reading what is there");
     if (f->offset == 0 && size != 0)
         return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
-                          "not a gpurt log: will not append to it");
+                          "%s is not a gpurt log, so nothing is appended to it; choose "
+                          "another file",
+                          f->path ? f->path : "the file");
     if (f->offset < size && ftruncate(f->fd, (off_t)f->offset) != 0)
         return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno,
                           "log: cutting a torn tail");
@@ -231,11 +233,27 @@ void logfile_init(logfile_t *f)
     f->fd = -1;
 }
 
+/* As of /dev/stdout, when that is a file. */
+static bool is_stream(const logfile_t *f, const struct stat *info)
+{
+    struct stat other;
+
+    for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fd != f->fd && fstat(fd, &other) == 0 && other.st_dev == info->st_dev &&
+            other.st_ino == info->st_ino)
+            return true;
+    return false;
+}
+
 gpurt_status_t logfile_open(logfile_t *f, const char *path, gpurt_dictionary_t *known,
                             gpurt_error_t *err)
 {
     struct stat info;
 
+    if (strcmp(path, "-") == 0)
+        return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+                          "a log needs a file, so it cannot go to standard output (-); "
+                          "./- is a file of that name");
     f->entries = malloc(GPLOG_INDEX_EVERY * sizeof *f->entries);
     if (!f->entries)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "log: buffers");
@@ -250,6 +268,11 @@ gpurt_status_t logfile_open(logfile_t *f, const char *path, gpurt_dictionary_t *
     if (!S_ISREG(info.st_mode))
         return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
                           "%s is not a regular file; a log needs one", path);
+    if (is_stream(f, &info))
+        return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+                          "%s is where standard output or error goes, which would be "
+                          "written over the log; choose another file",
+                          path);
     if (flock(f->fd, LOCK_EX | LOCK_NB) != 0)
         return gpurt_fail(err, GPURT_E_BUSY, GPURT_FROM_GPURT, 0,
                           "%s is being written by another process; choose another file",

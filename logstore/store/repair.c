@@ -198,6 +198,12 @@ gpurt_status_t gpurt_log_repair(const char *from, const char *to,
     gpurt_status_t st;
 
     memset(out, 0, sizeof *out);
+    if (strcmp(to, "-") == 0) {
+        free(r);
+        return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
+                          "repair: a log needs a file, so it cannot go to standard output "
+                          "(-); ./- is a file of that name");
+    }
     if (!r)
         return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "repair");
     r->to = r->walk.fd = -1;

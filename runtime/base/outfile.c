@@ -3,6 +3,8 @@
  * judged (O_PATH), and what is opened at the end is opened with O_NOFOLLOW and judged again. */
 #include "outfile.h"
 
+#include "hosttime.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -10,13 +12,16 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
+#include <time.h>
 #include <unistd.h>
 
 enum {
     LINKS = 40, /* as many as the kernel follows */
     TRIES = 16, /* a file that comes and goes meanwhile */
-    PROC_MAGIC = 0x9fa0
+    PROC_MAGIC = 0x9fa0,
+    STEP_NS = 10000000
 };
+#define READER_NS 2000000000ull /* what the reader of a pipe may come later */
 
 /* Owner: the call. */
 typedef struct search {
@@ -145,12 +150,39 @@ static int flags_of(gpurt_outfile_how_t how)
     return flags[how] | O_CLOEXEC | O_NOCTTY;
 }
 
-/* One that is there. Returns: a descriptor; -1 when it has gone since, or st says why not. */
-static int old_open(search_t *s, gpurt_outfile_how_t how, gpurt_status_t *st)
+/* A pipe that nobody reads yet: its reader may be starting. Waiting for ever would hold up a
+ * program whose signals are blocked. Returns: a descriptor, or -1 and errno; ENXIO: nobody came. */
+static int fifo_open(const search_t *s, int flags)
 {
-    int fd = open(s->at, flags_of(how) | (s->given ? 0 : O_NOFOLLOW));
+    const uint64_t until_ns = gpurt_steady_ns() + READER_NS;
+    const struct timespec step = {.tv_nsec = STEP_NS};
+    int fd;
+
+    while ((fd = open(s->at, flags | O_NONBLOCK)) < 0 && errno == ENXIO &&
+           gpurt_steady_ns() < until_ns)
+        nanosleep(&step, NULL);
+    if (fd >= 0)
+        (void)fcntl(fd, F_SETFL, flags & O_APPEND);
+    return fd;
+}
+
+static gpurt_status_t nobody_reads(const search_t *s)
+{
+    return gpurt_fail(s->err, GPURT_E_OS, GPURT_FROM_ERRNO, ENXIO,
+                      "%s: nobody reads this pipe; start its reader first", s->name);
+}
+
+/* One that is there. Returns: a descriptor; -1 when it has gone since, or st says why not. */
+static int old_open(search_t *s, gpurt_outfile_how_t how, bool pipe, gpurt_status_t *st)
+{
+    const int flags = flags_of(how) | (s->given ? 0 : O_NOFOLLOW);
+    int fd = pipe ? fifo_open(s, flags) : open(s->at, flags);
     struct stat info;
 
+    if (fd < 0 && pipe && errno == ENXIO) {
+        *st = nobody_reads(s);
+        return -1;
+    }
     if (fd < 0) {
         *st = errno == ENOENT || errno == ELOOP ? GPURT_OK : no_file(s, errno);
         return -1;
@@ -197,7 +229,8 @@ int gpurt_outfile_make(const char *path, gpurt_outfile_how_t how, mode_t rights,
         if (st == GPURT_OK && there)
             st = file_judge(&s, &info);
         if (st == GPURT_OK)
-            fd = there ? old_open(&s, how, &st) : new_open(&s, how, rights, &st);
+            fd = there ? old_open(&s, how, S_ISFIFO(info.st_mode), &st)
+                       : new_open(&s, how, rights, &st);
         *made = fd >= 0 && !there;
         if (fd >= 0 || st != GPURT_OK)
             return fd;

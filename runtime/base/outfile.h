@@ -3,7 +3,8 @@
  *
  * A file there must be ours: what belongs to another user, he reads, cuts and changes. A symbolic
  * link at the end of the name is followed when it is ours or root's. Terminals, pipes, devices and
- * what leads through /proc are opened as they are; so is a FIFO, of ours or root's.
+ * what leads through /proc are opened as they are; so is a FIFO, of ours or root's. One to write that
+ * nobody opens to read within two seconds is refused.
  * Owner and kind are asked of the open file; only then anything of it is cut off. Folders on the
  * way are the user's own choice. */
 #ifndef GPURT_BASE_OUTFILE_H

@@ -107,6 +107,21 @@ static bool is_word(const char *word, size_t bytes)
     return false;
 }
 
+bool gpurt_injection_contradicts(const char *words)
+{
+    const size_t off = strlen("off");
+    bool none = false, some = false;
+
+    for (size_t bytes; *words; words += bytes + (words[bytes] == ',')) {
+        bytes = strcspn(words, ",");
+        if (bytes == off && strncmp(words, "off", off) == 0)
+            none = true;
+        else if (bytes)
+            some = true;
+    }
+    return none && some;
+}
+
 const char *gpurt_injection_unknown(const char *words, size_t *bytes)
 {
     for (; *words; words += *bytes + (words[*bytes] == ',')) {

@@ -26,6 +26,9 @@
 /* Returns: the first of `words` that is none of them, *bytes long; NULL: each is one. */
 const char *gpurt_injection_unknown(const char *words, size_t *bytes);
 
+/* Whether `words` say off beside others, of which the collector takes the others. */
+bool gpurt_injection_contradicts(const char *words);
+
 /* Where libgpurt-inject.so is: beside the program as the build and the installed tree have it,
  * the folder that it was installed to, or what GPURT_INJECTION_LIBRARY says. */
 bool gpurt_injection_find(char *path, size_t room);

@@ -103,7 +103,24 @@ says '--record is for a PROGRAM only' gpurt-top -b --record x --replay run.gplog
 says 'choose another file' gpurt-top -b --record run.gplog -- true
 says 'choose another file' gpurt-record -o run.gplog -- true
 says 'there is no panic 99' gpurt-panic show run.gplog 99
+says 'there is no panic 0' gpurt-panic show 0 run.gplog
+says 'there is no panic 0' gpurt-panic show run.gplog 0
+says "none of $panics panics fits --filter" gpurt-panic show -F nosuchword run.gplog
 says 'choose another file' gpurt-log repair run.gplog -o lines
+says 'lines is not a gpurt log' gpurt-record -a -o lines -- true
+says './- is a file of that name' gpurt-log repair run.gplog -o -
+says './- is a file of that name' gpurt-record -o - -- true
+[ ! -e ./- ] || fail 'a log called -'
+says "'off' goes with no other word" gpurt-record --cupti off,kernels -o new -- true
+says "'bogus': say trace" gpurt-log level -p 1 bogus
+status=0
+"$bin/gpurt-log" level -p 1 bogus 2>errors || status=$?
+same 2 "$status" 'rules that are none'
+status=0
+"$bin/gpurt-record" -o /dev/stdout -- true >mixed 2>errors || status=$?
+same 125 "$status" 'a log into standard output'
+grep -q '^gpurt-record: /dev/stdout is where standard output' errors || fail "a log into standard output: $(cat errors)"
+same 0 "$(stat -c %s mixed)" 'bytes of a log into standard output'
 says 'run.gplog has no process 99; it has llm_serve[41231]' gpurt-log cat -p 99 run.gplog
 says 'run.gplog has no process 99; it has llm_serve[41231]' gpurt-log tail -p 99 run.gplog
 says '--color=pink: auto, always or never' gpurt-log cat --color=pink run.gplog
@@ -143,6 +160,21 @@ same "$(sed $'s/\033\\[[0-9;]*m//g' colours | cmp - all && echo same)" same 'tex
 grep -q $'\033\\[33mWARN \033\\[0m' colours || fail "colours: $(grep -m1 WARN colours | cat -v)"
 grep -Fq 'session name \x1b[31mred' colours || fail 'escapes are shown in colour'
 says 'is not a gpurt log' gpurt-log stat lines
+
+# A pager that cannot move the cursor asks for Return first; one that fails has shown less than all.
+typed() { # COMMAND...: on a terminal
+    local status=0
+    timeout 60 script -qec "${*@Q}" /dev/null </dev/null >screen 2>&1 || status=$?
+    return "$status"
+}
+if command -v script >/dev/null; then
+    TERM=dumb PAGER='sed s/^/paged/' typed "$bin/gpurt-log" cat run.gplog || fail 'a dumb terminal'
+    grep -q paged screen && fail 'a pager on a dumb terminal'
+    TERM=dumb GPURT_PAGER='sed s/^/paged/' typed "$bin/gpurt-log" cat run.gplog || fail 'a dumb terminal by choice'
+    grep -q paged screen || fail 'no pager on a dumb terminal where it is asked for'
+    TERM=xterm PAGER='(' typed "$bin/gpurt-log" cat run.gplog && fail 'a pager that is no command'
+    grep -Fq "the pager '(' ended with status 2" screen || fail "a pager that is no command: $(head -n 3 screen)"
+fi
 
 # Standard output that takes nothing is told of, in one line, by every program that prints there.
 full() { # COMMAND...

@@ -124,6 +124,23 @@ static void links_of_ours_lead_on(void)
     CHECK_STR(whole, "deep/end");
 }
 
+/* Whose write waits for room, too: only the opening was without waiting. */
+static void a_late_reader_is_waited_for(void)
+{
+    int fd, status;
+    pid_t reader = fork();
+
+    if (reader == 0) {
+        usleep(100000);
+        _exit(strcmp(holds("fifo"), "new") != 0);
+    }
+    fd = gpurt_outfile_open("fifo", GPURT_OUTFILE_REPLACE, 0600, &err);
+    CHECK_MSG(fd >= 0, "%s", err.text);
+    CHECK((fcntl(fd, F_GETFL) & O_NONBLOCK) == 0);
+    CHECK(write(fd, "new", 3) == 3 && close(fd) == 0);
+    CHECK(waitpid(reader, &status, 0) == reader && status == 0);
+}
+
 static void what_is_no_file_is_opened(void)
 {
     char place[PATH_MAX], text[4];
@@ -131,9 +148,12 @@ static void what_is_no_file_is_opened(void)
 
     say("/dev/null", GPURT_OUTFILE_REPLACE, 0600);
     CHECK(mkfifo("fifo", 0600) == 0);
+    CHECK_EQ(gpurt_outfile_open("fifo", GPURT_OUTFILE_REPLACE, 0600, &err), -1);
+    CHECK_CONTAINS(err.text, "fifo: nobody reads this pipe");
     fd = open("fifo", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     say("fifo", GPURT_OUTFILE_REPLACE, 0600);
     CHECK(fd >= 0 && read(fd, text, 4) == 3 && close(fd) == 0);
+    a_late_reader_is_waited_for();
     CHECK(pipe(ends) == 0 && dup2(ends[1], STDOUT_FILENO) == STDOUT_FILENO);
     say("/dev/stdout", GPURT_OUTFILE_REPLACE, 0600);
     CHECK(dup2(saved, STDOUT_FILENO) == STDOUT_FILENO && read(ends[0], text, 4) == 3);

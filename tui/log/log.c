@@ -6,6 +6,7 @@
 #include "cursor.h"
 #include "export.h"
 #include "follow.h"
+#include "levelset.h"
 #include "lines_text.h"
 #include "linestack.h"
 #include "lives.h"
@@ -125,18 +126,24 @@ static int do_cat(gpurt_log_t *log, log_print_t *p, const char *path,
                   const log_options_t *o)
 {
     pager_t pager = {0};
-    int status;
+    int status, paged;
 
     if (!o->no_pager)
         pager_begin(&pager);
     status = print_from(log, p, 0);
     if (pager.pid && ferror(p->text.out))
         status = 0; /* the user had seen enough */
-    if (!pager_end(&pager))
+    paged = pager_end(&pager);
+    if (paged >= PAGER_NOT_STARTED)
         return gpurt_option_refuse(&log_program,
                                    "the pager '%s' does not start; GPURT_PAGER and PAGER "
                                    "name one, --no-pager does without",
                                    pager.command);
+    if (paged)
+        return gpurt_option_refuse(&log_program,
+                                   "the pager '%s' ended with status %d, so not all may "
+                                   "have been shown; --no-pager does without",
+                                   pager.command, paged);
     if (!status)
         status = pid_status(log, p, path);
     return status ? status : damage_status(log, path);
@@ -547,9 +554,12 @@ static int do_open(const char *command, const char *path, const log_options_t *o
 static int do_level(const char *rules, int operands, const log_options_t *o)
 {
     gpurt_error_t err = {0};
+    gpurt_levelset_t set;
 
     if (operands > 2 || o->pid == 0 || o->pid > UINT32_MAX)
         return gpurt_option_refuse(&log_program, "level wants -p PID, and rules or none");
+    if (rules && gpurt_levelset_parse(rules, &set, &err) != GPURT_OK)
+        return gpurt_option_refuse(&log_program, "%s", err.text);
     return log_level((uint32_t)o->pid, rules, &err) == GPURT_OK ? 0 : complain(&err);
 }
 

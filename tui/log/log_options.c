@@ -143,7 +143,8 @@ static const gpurt_option_text_t texts[] = {
      "info, warn, error, panic, off. The environment "
      "variable GPURT_LEVEL takes the same rules when a program starts."},
     {"PAGER", "On a terminal cat uses a pager: GPURT_PAGER, else PAGER, else "
-              "less, with LESS=FRX unless LESS is set. An empty name or cat means none."},
+              "less, with LESS=FRX unless LESS is set. An empty name or cat means none. On "
+              "a dumb terminal GPURT_PAGER alone counts."},
     {"ENVIRONMENT", "TZ: times in text are local ones; ts_ns counts from 1970. NO_COLOR, "
                     "TERM, GPURT_PAGER, PAGER, LESS."},
     {"FILTERS", FILTER_HELP},

@@ -13,11 +13,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum {
-    NOT_EXECUTABLE = 126, /* as a shell ends where it could not start the pager */
-    NOT_FOUND = 127
-};
-
 static bool in_path(const char *name)
 {
     const char *path = getenv("PATH");
@@ -34,6 +29,14 @@ static bool in_path(const char *name)
     return false;
 }
 
+/* One that cannot move its cursor: less asks there for Return before it shows anything. */
+static bool terminal_dumb(void)
+{
+    const char *terminal = getenv("TERM");
+
+    return !terminal || !*terminal || strcmp(terminal, "dumb") == 0;
+}
+
 /* Returns: NULL where there is to be none. */
 static const char *choose(void)
 {
@@ -42,6 +45,8 @@ static const char *choose(void)
     if (gpurt_env_privileged() || !isatty(STDOUT_FILENO))
         return NULL;
     name = getenv("GPURT_PAGER");
+    if (!name && terminal_dumb())
+        return NULL;
     if (!name)
         name = getenv("PAGER");
     if (!name)
@@ -55,7 +60,7 @@ static void become_pager(const char *command, int from)
     setenv("LV", "-c", 0);
     if (dup2(from, STDIN_FILENO) == STDIN_FILENO)
         execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-    _exit(NOT_EXECUTABLE);
+    _exit(PAGER_NOT_STARTED);
 }
 
 /* Ctrl-C is the pager's: it stops what less does, and must not leave it alone with the terminal.
@@ -83,12 +88,12 @@ void pager_begin(pager_t *p)
     close(ends[1]);
 }
 
-bool pager_end(pager_t *p)
+int pager_end(pager_t *p)
 {
-    int status = 0, code, null;
+    int status = 0, null;
 
     if (!p->pid)
-        return true;
+        return 0;
     fflush(stdout);
     clearerr(stdout); /* the user had seen enough: no failure */
     null = open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -99,6 +104,5 @@ bool pager_end(pager_t *p)
     while (waitpid(p->pid, &status, 0) < 0 && errno == EINTR)
         ;
     p->pid = 0;
-    code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-    return code != NOT_EXECUTABLE && code != NOT_FOUND;
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 0;
 }

@@ -5,6 +5,7 @@
 #include "nicename.h"
 #include "option.h"
 #include "panic_case.h"
+#include "plural.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -213,6 +214,11 @@ static int show(const panic_book_t *book, const panic_options_t *o,
     gpurt_error_t err;
     panic_case_t c;
 
+    if (book->count == 0 && book->left_out) {
+        gpurt_option_refuse(&program, "none of %u panic%s fits --filter", book->left_out,
+                            gpurt_plural(book->left_out, "s"));
+        return UNREADABLE;
+    }
     if (book->count == 0) {
         for (uint32_t i = 0; i < book->source_count && !o->json; i++)
             panic_last_alone(&book->sources[i], style);
@@ -372,7 +378,7 @@ static bool is_number(const char *word, uint64_t *number)
         access(word, F_OK) == 0)
         return false;
     *number = strtoull(word, NULL, 10);
-    return *number > 0;
+    return true;
 }
 
 static const command_t *command_find(const char *name)
@@ -389,6 +395,7 @@ int main(int argc, char **argv)
     int operands, first = 2,
                   status = gpurt_option_parse(&program, argc, argv, &o, &operands);
     const command_t *command;
+    bool numbered = false;
 
     if (status >= 0)
         return status;
@@ -402,10 +409,12 @@ int main(int argc, char **argv)
             &program, "no command is called '%s'; say list, show, watch, diff or export",
             argv[1]);
     if (command->run == show && !o.number && operands > 1 && is_number(argv[2], &o.number))
-        first = 3;
+        first = 3, numbered = true;
     else if (command->run == show && !o.number && operands > 2 &&
              is_number(argv[operands], &o.number))
-        operands--;
+        operands--, numbered = true;
+    if (numbered && !o.number)
+        return gpurt_option_refuse(&program, "there is no panic 0; the first one is 1");
     if (operands < first && !o.pid)
         return gpurt_option_refuse(&program, "%s wants a file, or -p PID", argv[1]);
     if (command->run == export && !o.sarif)

@@ -21,8 +21,10 @@ static bool take(void *context, const gpurt_row_t *row)
     panic_entry_t *e;
 
     if (!filter_run_message(b->run, panic_source_sites(f->source), &f->source->about, row,
-                            0))
+                            0)) {
+        b->left_out++;
         return true;
+    }
     if (b->count == b->room) {
         uint32_t room = b->room ? 2 * b->room : 64;
         panic_entry_t *list = room > b->room ? realloc(b->list, room * sizeof *list) : NULL;

@@ -15,6 +15,11 @@ int gpuwords_check(const gpurt_option_program_t *program, const char *option)
     int status;
 
     unknown = words ? gpurt_injection_unknown(words, &bytes) : NULL;
+    if (!unknown && option && gpurt_injection_contradicts(option))
+        return gpurt_option_refuse(program,
+                                   "--cupti %s: 'off' goes with no other word; leave it "
+                                   "out, or the others",
+                                   option);
     if (!unknown)
         return 0;
     status = gpurt_option_refuse(program, "%s: '%.*s' is not known; it takes %s",
