@@ -164,7 +164,8 @@ gpurt_status_t gpurt_handover_give_to(const char *name, const gpurt_boxmap_t *ma
     fd = socket_make();
     if (fd < 0)
         return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno,
-                          "socket for the drainer");
+                          "socket for the drainer%s",
+                          errno == EMFILE ? " (raise ulimit -n)" : "");
     st = give(fd, name, map->fd, err);
     close(fd);
     return st;

@@ -76,6 +76,15 @@ out=$(GPURT_LOG=wrong.gplog GPURT_RING_BYTES=99999999999999 "$bin/hello_log") ||
 out=$(GPURT_DRAIN=nobody "$bin/hello_log") || fail 'a drainer that is gone: the program failed'
 [[ $out == *'no log: the drainer'* ]] || fail "a drainer that is gone: $out"
 
+# A program without a free descriptor: what it lacks is told by the recorder, too. 3 is the box.
+status=0
+(ulimit -n 4 && "$bin/hello_log") >out 2>&1 || status=$?
+if [ "$status" = 0 ]; then # a sanitizer needs more to begin
+    "$bin/gpurt-record" -o none.gplog -- sh -c "ulimit -n 4; exec '$bin/hello_log'" >out 2>&1 || status=$?
+    same 125 "$status" 'a program without descriptors'
+    grep -q '^gpurt-record: none.gplog is not whole: .*raise ulimit -n' out || fail "a program without descriptors: $(cat out)"
+fi
+
 # A panic: told, and the other blocks go on.
 "$bin/gpurt-record" -q -o p.gplog -- "$bin/panic_bounds" >/dev/null
 same 2 "$(field panics p.gplog)" 'panics'

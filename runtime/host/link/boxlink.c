@@ -14,6 +14,7 @@
 #include "sitegate.h"
 #include "tell.h"
 
+#include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -330,7 +331,8 @@ static void log_open(gpurt_opened_t *opened, link_t *link,
     gpurt_boxlink_close(opened);
     why = err.text[0] ? err.text : gpurt_status_text(st);
     why_add(info, "no log: %s", why);
-    if (!made && drainer)
+    /* Without a free descriptor it was not reached; those of the box are free by now. */
+    if (drainer && (!made || err.code == EMFILE || err.code == ENFILE))
         gpurt_handover_refuse(why);
     if (made && !drainer)
         gpurt_tell("nothing is logged: %s%s: %s",
