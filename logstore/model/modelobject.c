@@ -207,14 +207,21 @@ void model_trace_put(gpurt_model_objects_t *all, const gpurt_row_t *row)
 
 /* ---- view ---------------------------------------------------------------------------- */
 
+/* Of a long one the end: a place in a source is told apart by it. The mark says that more stood
+ * in front. */
 static void string_read(const gpurt_model_t *m, uint32_t id, char *to, size_t room)
 {
     gpurt_site_info_t info;
 
-    if (gpurt_dictionary_get(m->dictionary, id, &info) && info.kind == GPURT_DEF_STRING)
-        model_text_end(to, room, info.format, info.format_bytes);
-    else
-        to[0] = '\0';
+    to[0] = '\0';
+    if (!gpurt_dictionary_get(m->dictionary, id, &info) || info.kind != GPURT_DEF_STRING)
+        return;
+    model_text_end(to, room, info.format, info.format_bytes);
+    if (info.format_bytes < room)
+        return;
+    memcpy(to, "...", 3);
+    for (char *c = to + 3; ((unsigned char)*c & 0xc0) == 0x80; c++)
+        *c = '.'; /* the rest of a character */
 }
 
 /* The index + 1 of a text in the view; 0: there is none, or no place. */

@@ -12,7 +12,7 @@ enum {
     GPURT_MODEL_OBJECTS = 256, /* one that is new takes the place of one that ended */
     GPURT_MODEL_VALUES = 8192, /* of all objects */
     GPURT_MODEL_TEXTS = 192,   /* different ones, of fields of kind TEXT */
-    GPURT_MODEL_TEXT = 96,     /* its end, where it is longer */
+    GPURT_MODEL_TEXT = 96,     /* its end behind "...", where it is longer */
     GPURT_MODEL_CURVE = 48     /* samples of an object's main field, one a second */
 };
 

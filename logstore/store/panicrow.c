@@ -216,3 +216,11 @@ void gpurt_panicrow_read(const gpurt_row_t *row, uint64_t types, gpurt_panicrow_
     if (out->own > out->arg_count)
         out->own = out->arg_count;
 }
+
+uint32_t gpurt_panicrow_kind(const gpurt_row_t *row, const gpurt_panicrow_t *p)
+{
+    if (row->kind != GPURT_KIND_PANIC || p->category < GPURT_CATEGORY_FAULT ||
+        p->category >= GPURT_CATEGORY_RUNTIME)
+        return row->kind;
+    return p->category < GPURT_CATEGORY_HANG ? GPURT_KIND_FAULT : GPURT_KIND_HANG;
+}

@@ -46,4 +46,8 @@ typedef struct gpurt_panicrow {
 /* types: of its site, 0 where that is not known. The windows point into the row. */
 void gpurt_panicrow_read(const gpurt_row_t *row, uint64_t types, gpurt_panicrow_t *out);
 
+/* GPURT_KIND_PANIC, _FAULT or _HANG: those of the CPU back end are rows of kind PANIC, whose category
+ * says so. */
+uint32_t gpurt_panicrow_kind(const gpurt_row_t *row, const gpurt_panicrow_t *p);
+
 #endif

@@ -82,8 +82,9 @@ screen() { LC_ALL=C COLUMNS=100 LINES=14 "$bin/gpurt-top" -b -n 1 -v "$1" --repl
 screen objects:kettles >table
 has table '-- Objects  3 -' 'stoves 1 >kettles 2' ' number  litres               faults     stove          name' \
     ' 1       ##..........  13%         0   stove 1  the blue one' ' 2       ###.........  25%         1   stove 1'
-screen objects:pans >table
+screen objects:pans >table 2>errors && fail 'a class that is not there'
 has table 'no class pans was recorded'
+has errors 'gpurt-top: no class pans was recorded; there are stove, kettle'
 
 # What the log says and what a replay says are one.
 "$bin/gpurt-log" stat --json run.gplog | jq -cS .objects >a

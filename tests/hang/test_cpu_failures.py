@@ -67,7 +67,7 @@ def check_row(bug, kind, category, words, lane, env):
     check_documented(found)
     text = run(PANIC, "show", log).stdout
     assert text.startswith(f"{kind} 1 of 1") and "\nreport:\n" in text, text
-    assert "1 panic at 1 site" in run(PANIC, "list", log).stdout
+    assert f"1 {kind} at 1 site" in run(PANIC, "list", log).stdout
     assert found["msg"] in run(LOG, "cat", log).stdout
     sarif = json.loads(run(PANIC, "export", "--sarif", log).stdout)["runs"][0]
     assert sarif["results"][0]["ruleId"] == f"gpurt/{category}", sarif

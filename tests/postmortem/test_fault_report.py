@@ -92,7 +92,7 @@ def check_calls(found):
 
 def check_list():
     text = run("list", "address.core", "trap.core", "inlined.core")
-    assert "3 panics at 3 sites" in text, text
+    assert "3 faults at 3 sites" in text, text
     found = json.loads(run("list", "--json", "address.core", "trap.core"))
     assert [site["kind"] for site in found["sites"]] == ["fault", "fault"], found
     # the same failure twice is one site

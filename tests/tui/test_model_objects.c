@@ -119,6 +119,24 @@ static void check_reference(void)
     CHECK_CONTAINS(text, "kettle 9  stove -, ");
 }
 
+/* Two that differ in front of what is kept are not one and the same name. */
+static void check_long_name(void)
+{
+    char name[2 * GPURT_MODEL_TEXT];
+    uint64_t v[VALUES] = {0, 0};
+    const char *text;
+
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    memcpy(name + GPURT_MODEL_TEXT + 2, "\u00e9", 2); /* the mark ends within it */
+    v[1] = string(name);
+    put_words(kettle, T0 + 2, 9, gpurt_object_word(0, VALUES, 0), v, 2 + 2 * VALUES);
+    look();
+    text = view->objects.texts[value(view->objects.count - 1, "name") - 1];
+    CHECK_EQ(strlen(text), GPURT_MODEL_TEXT - 1);
+    CHECK_MSG(strncmp(text, "....nn", 6) == 0, "%s", text);
+}
+
 static void write_json(FILE *out)
 {
     gpurt_json_t j;
@@ -292,6 +310,7 @@ int main(void)
     check_words();
     check_screen();
     check_reference();
+    check_long_name();
     check_unknown();
     gpurt_model_destroy(model);
     memset(view, 0, sizeof *view);

@@ -37,6 +37,15 @@ grep -q $'[\001-\010\013-\037\177\033]' pictures.1 && fail "control characters i
 grep -Fq 'session name \x1b[31mred' pictures.1 || fail "escapes are shown"
 expect 0 "$top" --json -n 2 --replay run.gplog
 [ "$(json -s 'length==2 and .[0].records<.[1].records' out)" = true ] || fail "two moments"
+# A log that nobody closed, and one of which nothing is whole: told, with what gpurt-log verify ends with.
+"$bin/gpurt-record" -q -o open.gplog -- sh -c "'$app' 500 5000 1; sleep 0.5; kill -9 \$PPID" >out 2>err && fail 'a recorder that was killed'
+expect 0 "$bin/gpurt-log" verify open.gplog
+expect 0 "$top" -1 --replay open.gplog
+[[ $(cat err) = 'gpurt-top: open.gplog: its writer is gone, and did not close it'* ]] || fail "not closed: $(cat err)"
+head -c 2000 run.gplog >torn.gplog
+expect 1 "$bin/gpurt-log" verify torn.gplog
+expect 125 "$top" -1 --replay torn.gplog
+grep -q '^gpurt-top: torn.gplog: .*damaged frame' err || fail "torn: $(cat err)"
 # The view that is asked for, as wide and as high as it is said to be, under the same first lines.
 expect 0 "$top" -b --replay run.gplog
 mv out overview
@@ -125,6 +134,10 @@ expect 0 "$top" --once --json -o /dev/fd/7 -- "$app" 300 5000 0 7>one.json
 json '.state=="ended"' one.json >/dev/null
 grep -q 'scene_app: sent' out || fail "with -o its output stays: $(cat out)"
 expect 125 "$top" --once -o /dev/full --replay run.gplog
+# A program that failed has the word, wherever its pictures went; one that did not leaves it to them.
+expect 3 "$top" -o /dev/full -- sh -c 'exit 3'
+grep -q 'could not be written' err || fail "a full device: $(cat err)"
+expect 125 "$top" -o /dev/full -- true
 grep -q '/dev/full: could not be written' err || fail "a full device: $(cat err)"
 expect 137 "$top" --once --json -o one.json -- "$app" 1000 20000 0 kill quiet
 json '.status==137 and .records>1000' one.json >/dev/null

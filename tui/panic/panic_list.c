@@ -2,6 +2,7 @@
 /* One line a site: how often, from when to when, where, and what the first one said. */
 #include "lives_text.h"
 #include "panic_brief.h"
+#include "panic_category.h"
 #include "panic_last.h"
 #include "panic_who.h"
 #include "plural.h"
@@ -94,6 +95,8 @@ static void print_lives(const panic_source_t *source, const panic_style_t *style
 void panic_list_print(const panic_book_t *book, const panic_style_t *style)
 {
     widths_t widths = widest(book);
+    uint64_t faults = 0, hangs = 0;
+    char counts[PANIC_COUNTS];
     panic_line_t line;
 
     if (book->count) {
@@ -107,8 +110,18 @@ void panic_list_print(const panic_book_t *book, const panic_style_t *style)
     }
     for (uint32_t i = 0; i < book->site_count; i++)
         print_site(book, i, &widths, style);
-    fprintf(style->out, "%u panic%s at %u site%s\n", book->count,
-            gpurt_plural(book->count, "s"), book->site_count,
+    for (uint32_t i = 0; i < book->count; i++) {
+        const panic_entry_t *e = &book->list[i];
+        panic_facts_t facts;
+        uint32_t kind;
+
+        panic_read(panic_source_sites(e->source), e->row, &facts);
+        kind = gpurt_panicrow_kind(e->row, &facts.p);
+        faults += kind == GPURT_KIND_FAULT;
+        hangs += kind == GPURT_KIND_HANG;
+    }
+    panic_counts_text(book->count, faults, hangs, counts);
+    fprintf(style->out, "%s at %u site%s\n", counts, book->site_count,
             gpurt_plural(book->site_count, "s"));
     for (uint32_t i = 0; i < book->source_count; i++) {
         print_lives(&book->sources[i], style);

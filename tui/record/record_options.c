@@ -131,7 +131,11 @@ static const gpurt_option_t rows[] = {
      .help =
          "print only messages from this level on: trace, debug, info, warn, error, panic; "
          "the log has all of them"},
-    {.letter = 'q', .name = "quiet", FIELD(FLAG, quiet), .help = "no summary at the end"},
+    {.letter = 'q',
+     .name = "quiet",
+     FIELD(FLAG, quiet),
+     .help = "no summary at the end; its panics count faults and hangs, too, which "
+             "gpurt-panic list tells apart"},
     {0},
 };
 

@@ -53,6 +53,7 @@ typedef struct replay {
     double speed;
     char
         damage[GPURT_DAMAGE_TEXT]; /* what is wrong with what was read of the file; or "" */
+    bool cut;                      /* its writer is gone, and did not close it */
 } replay_t;
 
 /* ---- position ------------------------------------------------------------------------ */
@@ -193,12 +194,16 @@ static void damage_tell(replay_t *r)
 {
     char text[GPURT_DAMAGE_TEXT];
     gpurt_log_summary_t sum;
+    bool damaged, cut;
+    uint32_t pid;
 
     gpurt_log_summary(r->log, &sum);
-    if (!gpurt_log_damage_text(&sum, text))
-        return;
+    damaged = gpurt_log_damage_text(&sum, text);
+    cut = !sum.closed && gpurt_log_pulse(r->log, &pid) == GPLOG_PULSE_DEAD;
     pthread_mutex_lock(&r->lock);
-    memcpy(r->damage, text, sizeof text);
+    if (damaged)
+        memcpy(r->damage, text, sizeof text);
+    r->cut = cut;
     pthread_mutex_unlock(&r->lock);
 }
 
@@ -213,7 +218,7 @@ static void *replay_run(void *context)
 {
     replay_t *r = context;
     uint64_t before = gpurt_steady_ns(), shown_ns = 0;
-    bool there = true;
+    bool there = true, shown = false; /* a log without a record is at 0 from its start */
     order_t order;
 
     for (;;) {
@@ -237,8 +242,9 @@ static void *replay_run(void *context)
         if (r->at_ns < r->fed_ns)
             step_back(r, r->at_ns);
         there = r->at_ns == r->fed_ns || feed(r, r->at_ns);
-        if (there && shown_ns != r->at_ns) {
+        if (there && (!shown || shown_ns != r->at_ns)) {
             publish(r);
+            shown = true;
             shown_ns = r->at_ns;
         }
         busy_tell(r, !there);
@@ -256,6 +262,11 @@ static void replay_refresh(source_t *s, gpurt_modelview_t *view)
     if (r->damage[0])
         gpurt_fail(&s->problem, GPURT_E_DAMAGED, GPURT_FROM_GPURT, 0, "%.120s: %.240s",
                    r->path, r->damage);
+    else if (r->cut)
+        gpurt_fail(&s->problem, GPURT_E_TRUNCATED, GPURT_FROM_GPURT, 0,
+                   "%.240s: its writer is gone, and did not close it: what came last may "
+                   "be missing",
+                   r->path);
     pthread_mutex_unlock(&r->lock);
     gpurt_modelshare_read(r->reader, view);
 }

@@ -6,6 +6,7 @@
 #include "handover.h"
 #include "hosttime.h"
 #include "injection.h"
+#include "objecttable.h"
 #include "option.h"
 #include "reader.h"
 #include "screen.h"
@@ -224,7 +225,8 @@ static const gpurt_option_text_t texts[] = {
      "pid, host, back_end, device, time_ns, first_ns, last_ns, records, dropped, panics, "
      "sites, rows, per_second, dropped_per_second, "
      "levels, losses, devices, site_list, panic_list; where they are known activity, "
-     "objects (LOG_FORMAT.md in share/doc/gpurt), lines, lines_recent (as of gpurt-log lines --json; of "
+     "objects (LOG_FORMAT.md in share/doc/gpurt), lines, lines_recent (as of gpurt-log "
+     "lines --json; of "
      "the last two seconds) and lines_left_out. Times are nanoseconds since 1970, "
      "rates are of the last second."},
     {"ENVIRONMENT",
@@ -490,11 +492,32 @@ static int tell_end(top_t *t, int status)
     log_failure = s->log_failure.status ? &s->log_failure : NULL;
     if (s->problem.status && !log_failure)
         gpurt_option_refuse(&program, "%s", s->problem.text);
-    if (t->picture.replay && s->problem.status && status == 0)
+    if (t->picture.replay && s->problem.status == GPURT_E_DAMAGED && status == 0)
         status = OWN_ERROR;
     return recording_close(&t->recording, s->processes, false, log_failure) || status
                ? status
                : OWN_ERROR;
+}
+
+/* Which classes there are is known when all is read. A program that runs may make objects of that
+ * class another time; a log has all that it ever has. Returns: the status to exit with. */
+static int class_missing_tell(top_t *t)
+{
+    const picture_t *p = &t->picture;
+    const gpurt_model_objects_t *all = &t->fresh->objects;
+    char names[512] = "";
+    size_t used = 0;
+
+    if (!p->object_wanted || p->shown != VIEW_OBJECTS ||
+        objecttable_wanted(all, p->object_wanted) >= 0)
+        return 0;
+    for (uint32_t i = 0; i < all->class_count && i < GPURT_MODEL_CLASSES; i++)
+        if (used < sizeof names)
+            used += (size_t)snprintf(names + used, sizeof names - used, "%s%s",
+                                     i ? ", " : "", all->classes[i].def.name);
+    gpurt_option_refuse(&program, "no class %s was recorded; %s%s", p->object_wanted,
+                        names[0] ? "there are " : "no object was", names);
+    return p->replay ? program.bad_status : 0;
 }
 
 static void top_fini(top_t *t)
@@ -562,7 +585,7 @@ static int run(top_t *t, const top_options_t *o, char **argv, batch_plan_t *plan
     bool plain = is_plain(o);
     const char *handover = NULL;
     screen_color_t color;
-    int status = run_begin(t, o, argv, plan, &handover, &color);
+    int status = run_begin(t, o, argv, plan, &handover, &color), ended;
 
     if (status >= 0)
         return status;
@@ -596,9 +619,10 @@ static int run(top_t *t, const top_options_t *o, char **argv, batch_plan_t *plan
                 t, &(leave_plan_t){&program, t->picture.name, o->record, o->on_panic});
         status = 0;
     }
-    if (status == 0)
-        status = leave(t);
-    return tell_end(t, status);
+    ended = leave(t); /* of a program that failed its own status counts, as with a log */
+    if (ended == 0 && status == 0 && plain)
+        status = class_missing_tell(t);
+    return tell_end(t, ended ? ended : status);
 }
 
 int main(int argc, char **argv)

@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "panic_category.h"
 
+#include "plural.h"
+
+#include <stdio.h>
+
 #include <gpurt/impl/box.h>
 
 #include <stddef.h>
@@ -91,4 +95,20 @@ const faultkind_t *panic_category(uint32_t category)
 const faultkind_t *panic_category_at(uint32_t i)
 {
     return i < sizeof categories / sizeof categories[0] ? &categories[i] : NULL;
+}
+
+void panic_counts_text(uint64_t all, uint64_t faults, uint64_t hangs,
+                       char out[PANIC_COUNTS])
+{
+    const struct {
+        const char *name;
+        uint64_t count;
+    } kinds[] = {{"panic", all - faults - hangs}, {"fault", faults}, {"hang", hangs}};
+    size_t used = 0;
+
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (kinds[i].count || (i == 0 && all == 0))
+            used += (size_t)snprintf(out + used, PANIC_COUNTS - used, "%s%llu %s%s",
+                                     used ? ", " : "", (unsigned long long)kinds[i].count,
+                                     kinds[i].name, gpurt_plural(kinds[i].count, "s"));
 }

@@ -11,4 +11,13 @@ const faultkind_t *panic_category(uint32_t category);
 /* Place i of the table; NULL behind its end. */
 const faultkind_t *panic_category_at(uint32_t i);
 
+enum {
+    PANIC_COUNTS = 96
+};
+
+/* "2 panics", "1 fault, 1 hang": a hang is no panic, though it is kept as one. all: with the
+ * others. */
+void panic_counts_text(uint64_t all, uint64_t faults, uint64_t hangs,
+                       char out[PANIC_COUNTS]);
+
 #endif

@@ -17,13 +17,9 @@ void panic_read(const gpurt_dictionary_t *d, const gpurt_row_t *row, panic_facts
 
 const char *panic_kind_name(const panic_facts_t *f)
 {
-    uint32_t category = f->p.category;
+    uint32_t kind = gpurt_panicrow_kind(f->row, &f->p);
 
-    if (f->row->kind != GPURT_KIND_PANIC)
-        return f->row->kind == GPURT_KIND_FAULT ? "fault" : "hang";
-    if (category < GPURT_CATEGORY_FAULT || category >= GPURT_CATEGORY_RUNTIME)
-        return "panic";
-    return category < GPURT_CATEGORY_HANG ? "fault" : "hang";
+    return kind == GPURT_KIND_PANIC ? "panic" : kind == GPURT_KIND_FAULT ? "fault" : "hang";
 }
 
 const char *panic_type_name(uint32_t type)

@@ -16,18 +16,24 @@ enum {
     MOST = 20
 };
 
+int objecttable_wanted(const gpurt_model_objects_t *all, const char *name)
+{
+    for (int i = 0; i < (int)all->class_count && i < GPURT_MODEL_CLASSES; i++)
+        if (strcasecmp(all->classes[i].def.name, name) == 0 ||
+            strcasecmp(all->classes[i].def.plural, name) == 0)
+            return i;
+    return -1;
+}
+
 int objecttable_class(const picture_t *p)
 {
     const gpurt_model_objects_t *all = &p->view->objects;
     uint32_t count =
         all->class_count < GPURT_MODEL_CLASSES ? all->class_count : GPURT_MODEL_CLASSES;
+    int wanted = p->object_wanted ? objecttable_wanted(all, p->object_wanted) : -1;
 
-    if (count == 0)
-        return -1;
-    for (uint32_t i = 0; i < count && p->object_wanted; i++)
-        if (strcasecmp(all->classes[i].def.name, p->object_wanted) == 0 ||
-            strcasecmp(all->classes[i].def.plural, p->object_wanted) == 0)
-            return (int)i;
+    if (count == 0 || wanted >= 0)
+        return wanted;
     return p->object_class < count ? (int)p->object_class : 0;
 }
 

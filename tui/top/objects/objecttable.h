@@ -10,6 +10,9 @@
  * index; -1: there is none. */
 int objecttable_class(const picture_t *p);
 
+/* The class that a user calls so, by its name or its plural, in any case; -1: there is none. */
+int objecttable_wanted(const gpurt_model_objects_t *all, const char *name);
+
 /* The class of that name; -1: there is none. */
 int objecttable_named(const gpurt_model_objects_t *all, const char *name);
 
