@@ -35,9 +35,9 @@ for level in cheap full; do
     "$bin/gpurt-log" cat --jsonl run.gplog >run.txt
     [ "$(wrong)" = 2 ] || fail "$level: $(wrong) records of things that are wrong, not 2"
     alloc=$(line alloc) free=$(line free) again=$(line again)
-    grep -q "\"block\":1,.*$kernels\",\"line\":$alloc,.* of 100 bytes was written past its end; allocated at .*$kernels:$alloc by block 0 thread 0, freed at .*$kernels:$free by block 1 thread 1, byte 100\"" run.txt ||
+    grep -q "\"block\":1,.*$kernels\",\"line\":$alloc,.* of 100 B was written past its end; allocated at .*$kernels:$alloc by block 0 thread 0, freed at .*$kernels:$free by block 1 thread 1, byte 100\"" run.txt ||
         fail "$level: the overrun"
-    grep -q "\"block\":0,.*$kernels\",\"line\":$again,.* of 100 bytes is freed again; allocated at .*$kernels:$alloc by block 0 thread 0, freed at .*$kernels:$free by block 1 thread 1\"" run.txt ||
+    grep -q "\"block\":0,.*$kernels\",\"line\":$again,.* of 100 B is freed again; allocated at .*$kernels:$alloc by block 0 thread 0, freed at .*$kernels:$free by block 1 thread 1\"" run.txt ||
         fail "$level: the second free"
     grep -q "6400 bytes in 64 objects from .*$kernels:$(line leak); one: 0x" leaks.txt || fail "$level: the leak"
     grep -q 'was written past its end, byte 100' leaks.txt || fail "$level: the overrun in the report"

@@ -346,6 +346,8 @@ static void test_options(void)
     gpurt_heap_leak_t leak;
     gpurt_heap_stats_t stats;
     gpurt_heap_t heap;
+    char text[512];
+    size_t length;
     uint32_t count;
 
     CHECK_EQ(gpurt_heap_create(rt, &odd, &heap, NULL), GPURT_E_INVALID);
@@ -358,6 +360,9 @@ static void test_options(void)
     CHECK(heap.watch == NULL);
     OK(gpurt_heap_leaks(rt, &heap, &leak, 1, &count, &err));
     CHECK_EQ(count, 0);
+    OK(gpurt_heap_report(rt, &heap, false, text, sizeof text, &length, &err));
+    CHECK_CONTAINS(text,
+                   "checks off: nothing is known of its objects"); /* not: none live */
     OK(gpurt_heap_destroy(rt, &heap, &err));
     CHECK_EQ(gpurt_heap_leaks(rt, &heap, &leak, 1, &count, NULL), GPURT_E_HANDLE);
     setenv("GPURT_HEAP_CHECKS", "a little", 1);

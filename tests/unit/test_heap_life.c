@@ -101,6 +101,42 @@ static void all_refused(gpurt_t *other, gpurt_status_t want)
     CHECK_EQ(gpurt_gc_destroy(rt, &before.gc, NULL), GPURT_E_HANDLE);
 }
 
+/* What is left of a device that was closed: no pointer is "the one that created it" any more. */
+static void closed_refused(gpurt_options_t *o)
+{
+    gpurt_region_t region;
+    gpurt_heap_t heap;
+    gpurt_t *other;
+    gpurt_error_t failed = {0};
+
+    OK(gpurt_open(o, &other, &err));
+    OK(gpurt_heap_create(other, &small, &heap, &err));
+    OK(gpurt_region_create(other, NULL, &region, &err));
+    OK(gpurt_close(other, &err));
+    CHECK_EQ(gpurt_heap_destroy(rt, &heap, &failed), GPURT_E_CLOSED);
+    CHECK_CONTAINS(failed.text, "of a device that was closed");
+    CHECK_EQ(gpurt_region_destroy(rt, &region, &failed), GPURT_E_CLOSED);
+    CHECK_CONTAINS(failed.text, "of a device that was closed");
+    OK(gpurt_open(o, &other, &err));
+    OK(gpurt_heap_destroy(other, &heap, &err));
+    OK(gpurt_region_destroy(other, &region, &err));
+    OK(gpurt_close(other, &err));
+}
+
+/* Room for the tables of so many shards is what lacks, and not a MiB. */
+static void test_shards(void)
+{
+    gpurt_heap_options_t o = {.bytes = MIB, .shards = 65536};
+    gpurt_error_t failed = {0};
+    gpurt_heap_t heap;
+
+    CHECK_EQ(gpurt_heap_create(rt, &o, &heap, &failed), GPURT_E_INVALID);
+    CHECK_CONTAINS(failed.text, "give more bytes or fewer shards");
+    o = (gpurt_heap_options_t){.bytes = 100};
+    CHECK_EQ(gpurt_heap_create(rt, &o, &heap, &failed), GPURT_E_INVALID);
+    CHECK_CONTAINS(failed.text, "give 1 MiB");
+}
+
 static void test_refused(void)
 {
     gpurt_options_t o = {.struct_size = sizeof o, .device = 1};
@@ -113,6 +149,7 @@ static void test_refused(void)
     all_refused(other, GPURT_E_HANDLE);
     OK(gpurt_close(other, &err));
     all_refused(other, GPURT_E_CLOSED);
+    closed_refused(&o);
 }
 
 /* The default of a device that has failed: who destroys it hears of that first. */
@@ -444,7 +481,8 @@ static void test_raced(void)
 
 static const stage_part_t parts[] = {
     {"refused", test_refused}, {"default", test_default_refused}, {"order", test_order},
-    {"copies", test_copies},   {"inside", test_inside},           {"raced", test_raced}};
+    {"copies", test_copies},   {"inside", test_inside},           {"raced", test_raced},
+    {"shards", test_shards}};
 
 int main(int argc, char **argv)
 {

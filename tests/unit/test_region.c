@@ -533,6 +533,12 @@ static void test_host(void)
     CHECK_EQ(gpurt_region_create(rt, &o, &r, &failed), GPURT_E_INVALID);
     o = (gpurt_region_options_t){.granule = 48};
     CHECK_EQ(gpurt_region_create(rt, &o, &r, &failed), GPURT_E_INVALID);
+    o = (gpurt_region_options_t){.granule = 1ull << 40}; /* a power of two, it is */
+    CHECK_EQ(gpurt_region_create(rt, &o, &r, &failed), GPURT_E_INVALID);
+    CHECK_CONTAINS(failed.text, "at most 2^30");
+    o = (gpurt_region_options_t){.struct_size = 3};
+    CHECK_EQ(gpurt_region_create(rt, &o, &r, &failed), GPURT_E_INVALID);
+    CHECK_CONTAINS(failed.text, "struct_size is 3");
     o = (gpurt_region_options_t){.fit = 3};
     CHECK_EQ(gpurt_region_create(rt, &o, &r, &failed), GPURT_E_INVALID);
     o = (gpurt_region_options_t){.memory = memory};

@@ -4,6 +4,10 @@
 #include "alloc_stage.h"
 #include "malloc_kernels.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
 GPURT_KERNEL_DECLARE(malloc_build, struct malloc_args);
 GPURT_KERNEL_DECLARE(malloc_drop, struct malloc_args);
 
@@ -22,6 +26,30 @@ static gpurt_heap_stats_t stats_of(const gpurt_heap_t *heap)
     return stats;
 }
 
+/* Kernels would get NULL without a word: gpurt_open succeeds, for only some may want a heap. */
+static void no_heap_is_told(void)
+{
+    char said[1024] = "";
+    FILE *file = tmpfile();
+    int saved = dup(STDERR_FILENO);
+    gpurt_error_t failed = {0};
+
+    CHECK(file && saved >= 0 && dup2(fileno(file), STDERR_FILENO) == STDERR_FILENO);
+    setenv("GPURT_HEAP_CHECKS", "ful", 1);
+    for (int i = 0; i < 2; i++) {
+        if (gpurt_open(NULL, &rt, &failed) != GPURT_OK)
+            SKIP("%s", failed.text);
+        OK(gpurt_close(rt, &err));
+    }
+    unsetenv("GPURT_HEAP_CHECKS");
+    CHECK(dup2(saved, STDERR_FILENO) == STDERR_FILENO && close(saved) == 0);
+    rewind(file);
+    said[fread(said, 1, sizeof said - 1, file)] = '\0';
+    fclose(file);
+    CHECK_STR(said, "gpurt: no default heap, so malloc and new of kernels answer NULL: "
+                    "GPURT_HEAP_CHECKS=ful: say off, cheap or full\n");
+}
+
 int main(void)
 {
     gpurt_heap_options_t options = {.bytes = 8 * MIB, .make_default = true};
@@ -31,6 +59,7 @@ int main(void)
     uint32_t wrong = 0;
     gpurt_heap_t heap;
 
+    no_heap_is_told();
     if (gpurt_open(NULL, &rt, &failed) != GPURT_OK)
         SKIP("%s", failed.text);
     OK(gpurt_heap_create(rt, &options, &heap, &err));

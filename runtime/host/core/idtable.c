@@ -103,13 +103,16 @@ gpurt_status_t gpurt_id_retire(gpurt_idtable_t *t, const char *name, gpurt_t *rt
     const gpurt_opened_t *opened;
     gpurt_status_t st = gpurt_life_enter(rt, &opened, err);
     gpurt_id_entry_t *e = entry_of(t, id);
+    const gpurt_t *of = NULL;
     bool is, own = false;
 
     if (st != GPURT_OK)
         return st;
     lock(t);
     is = entry_is(e, id, begin);
-    own = is && gpurt_life_index(e->rt) == gpurt_life_index(rt);
+    if (is)
+        of = e->rt;
+    own = is && gpurt_life_index(of) == gpurt_life_index(rt);
     if (own) {
         e->users++;
         e->live = false;
@@ -119,6 +122,11 @@ gpurt_status_t gpurt_id_retire(gpurt_idtable_t *t, const char *name, gpurt_t *rt
     gpurt_life_leave(opened, GPURT_OK);
     if (!is)
         return gone(t, name, id, err);
+    if (!own && gpurt_life_check(of, NULL) != GPURT_OK)
+        return REFUSE(err, GPURT_E_CLOSED,
+                      "%s: the %s is of a device that was closed: gpurt_open it again, use "
+                      "the new pointer",
+                      name, t->what);
     return own ? GPURT_OK
                : REFUSE(err, GPURT_E_HANDLE,
                         "%s: the %s is of another device that is open: use it with the "

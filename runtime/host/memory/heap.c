@@ -21,6 +21,7 @@
 
 enum {
     DEFAULT_BYTES = 256 << 20,
+    MIB = 1 << 20,
     CHUNKS_A_SHARD = 16, /* fewer shards in a small heap */
     MOST_SHIFT = 40,     /* a run tells its first of 2^24 chunks */
     TABLE_ALIGN = 128,
@@ -231,6 +232,23 @@ static gpurt_status_t heap_reserve(gpurt_t *rt, const gpurt_heap_options_t *o,
     return st;
 }
 
+/* h: of one chunk, as it was tried last. */
+static gpurt_status_t too_few(const gpurt_heap_t *h, const gpurt_heap_options_t *o,
+                              gpurt_error_t *err)
+{
+    const char *are = o->bytes == 1 ? " is" : "s are";
+
+    if (o->shards && o->bytes >= MIB)
+        return REFUSE(err, GPURT_E_INVALID,
+                      "heap: %llu byte%s too few for a chunk and the tables of %u shards, "
+                      "of %zu bytes: give more bytes or fewer shards",
+                      (unsigned long long)o->bytes, are, h->shard_count,
+                      gpurt_heap_table_bytes(h));
+    return REFUSE(err, GPURT_E_INVALID,
+                  "heap: %llu byte%s too few for a chunk and its tables: give 1 MiB",
+                  (unsigned long long)o->bytes, are);
+}
+
 static gpurt_status_t heap_make(gpurt_t *rt, const gpurt_heap_options_t *o,
                                 gpurt_heap_t *out, gpurt_heap_watch_t *out_watch,
                                 void **memory, gpurt_range_t **range, gpurt_error_t *err)
@@ -255,9 +273,7 @@ static gpurt_status_t heap_make(gpurt_t *rt, const gpurt_heap_options_t *o,
         return st == GPURT_OK ? tables_init(rt, &h, err) : st;
     }
     if (chunks_fit(&h, &watch, o, info.sm_count) == 0)
-        return REFUSE(err, GPURT_E_INVALID,
-                      "heap: %llu byte%s too few for a chunk and its tables: give 1 MiB",
-                      (unsigned long long)o->bytes, o->bytes == 1 ? " is" : "s are");
+        return too_few(&h, o, err);
     st = heap_memory(rt, o->bytes, info.memory_bytes, memory, err);
     if (st != GPURT_OK)
         return st;

@@ -6,6 +6,7 @@
 
 #include "life.h"
 #include "process.h"
+#include "tell.h"
 
 #include <string.h>
 
@@ -26,10 +27,17 @@ static gpurt_heap_t exchange(gpurt_t *rt, const gpurt_heap_t *heap)
 void gpurt_heapauto_open(gpurt_t *rt)
 {
     gpurt_heap_options_t options = {.struct_size = sizeof options};
+    gpurt_error_t err = {0};
     gpurt_heap_t heap;
 
-    if (!gpurt_heap_wanted() || gpurt_heap_create(rt, &options, &heap, NULL) != GPURT_OK)
+    if (!gpurt_heap_wanted())
         return;
+    /* gpurt_open goes on without it: only some kernels may want it. */
+    if (gpurt_heap_create(rt, &options, &heap, &err) != GPURT_OK) {
+        gpurt_tell("no default heap, so malloc and new of kernels answer NULL: %s",
+                   err.text);
+        return;
+    }
     /* Not by make_default, which says that the host has one of its own. */
     if (gpurt_heap_set_default(rt, &heap, NULL) == GPURT_OK)
         exchange(rt, &heap);

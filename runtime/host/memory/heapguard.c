@@ -208,7 +208,7 @@ static gpurt_status_t damaged(look_t *l, const char *how, uint64_t at)
     if (row < GPURT_WATCH_SITES)
         fetch(l, &site, l->watch.sites + row, sizeof site);
     return REFUSE(l->err, GPURT_E_FAULT,
-                  "heap: 0x%llx of %llu bytes %s: byte %lld; allocated at %.*s by block %u "
+                  "heap: 0x%llx of %llu B %s: byte %lld; allocated at %.*s by block %u "
                   "thread %u",
                   (unsigned long long)((uintptr_t)l->heap->chunks + object),
                   (unsigned long long)l->r->xsize, how, (long long)at - (long long)object,

@@ -261,6 +261,13 @@ static void text_write(FILE *out, const sight_t *s)
 {
     gpurt_heap_fault_t fault;
 
+    if (!s->chunks) {
+        fputs("a heap with checks off: nothing is known of its objects; set "
+              "GPURT_HEAP_CHECKS=cheap or full, and compile kernels with "
+              "-DGPURT_HEAP_CHECKS=1 or 2\n",
+              out);
+        return;
+    }
     fprintf(out, "heap %u, checks %s: %llu live object%s of %llu byte%s, %llu fault%s\n",
             s->watch.id, level_word(s->watch.level), (unsigned long long)s->objects,
             gpurt_plural(s->objects, "s"), (unsigned long long)s->bytes,

@@ -123,6 +123,7 @@ static gpurt_status_t entry_get(gpurt_t *rt, const gpurt_heap_t *heap, how_t how
                                 gpurt_error_t *err)
 {
     const gpurt_opened_t *opened;
+    const gpurt_t *of = NULL;
     bool live, own = false;
     gpurt_status_t st;
     entry_t *e;
@@ -137,13 +138,17 @@ static gpurt_status_t entry_get(gpurt_t *rt, const gpurt_heap_t *heap, how_t how
     e = entry_of(heap);
     live = is_live(e, heap);
     if (live)
-        own = belongs(e, rt);
+        of = e->rt, own = belongs(e, rt);
     if (own)
         entry_use(e, rt, how);
     gpurt_lock_give(&entries_lock);
     gpurt_life_leave(opened, GPURT_OK);
     if (!live)
         return gone(heap, err);
+    if (!own && gpurt_life_check(of, NULL) != GPURT_OK)
+        return REFUSE(err, GPURT_E_CLOSED,
+                      "the heap is of a device that was closed: gpurt_open it again, use "
+                      "the new pointer");
     if (!own)
         return REFUSE(err, GPURT_E_HANDLE,
                       "the heap is of another device that is open: use it with the pointer "

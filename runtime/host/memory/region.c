@@ -9,11 +9,15 @@
 #include "regionview.h"
 
 #include <errno.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    DEFAULT_BYTES = 64 << 20
+    DEFAULT_BYTES = 64 << 20,
+    GRANULE_MOST = 1 << 30,
+    /* no version of the options is shorter; a smaller struct_size was never set */
+    OPTIONS_FIRST = offsetof(gpurt_region_options_t, name)
 };
 
 static const char WHAT[] = "region";
@@ -50,6 +54,10 @@ static gpurt_status_t region_lay(gpurt_region_t *r, void *memory,
     case GPURT_REGION_OK:
         return GPURT_OK;
     case GPURT_REGION_ALIGNMENT:
+        if (o->granule > GRANULE_MOST)
+            return REFUSE(err, GPURT_E_INVALID,
+                          "region: a granule of %llu bytes: at most 2^30",
+                          (unsigned long long)o->granule);
         return REFUSE(err, GPURT_E_INVALID,
                       "region: a granule of %llu byte%s: a power of two from 16 on, or 0",
                       (unsigned long long)o->granule, gpurt_plural(o->granule, "s"));
@@ -76,6 +84,11 @@ gpurt_status_t gpurt_region_create(gpurt_t *rt, const gpurt_region_options_t *op
     if (options) {
         size_t given = options->struct_size ? options->struct_size : sizeof o;
 
+        if (given < OPTIONS_FIRST)
+            return REFUSE(err, GPURT_E_INVALID,
+                          "region: struct_size is %zu: set it to "
+                          "sizeof(gpurt_region_options_t)",
+                          given);
         memcpy(&o, options, given < sizeof o ? given : sizeof o);
     }
     if (o.fit >= GPURT_FITS)

@@ -32,7 +32,7 @@ enum {
 #define GPURT_ARENA_MOST \
     0xfffffff0u /* bytes of a piece and of an object, and of the first piece */
 
-/* What the last call was told. */
+/* Why a call got nothing. One that gets something leaves the answer of an older one. */
 typedef enum gpurt_arena_answer {
     GPURT_ARENA_OK = 0,
     GPURT_ARENA_FULL = 1,      /* no room, and it does not grow */
@@ -120,7 +120,7 @@ GPURT_DEV void gpurt_arena_grow_from(gpurt_arena_t *a, const gpurt_arena_source_
     a->source = source;
 }
 
-/* Why the last call got nothing. */
+/* Why the last call that got nothing got nothing: to be asked behind NULL or false. */
 GPURT_DEV gpurt_arena_answer_t gpurt_arena_why(const gpurt_arena_t *a)
 {
     return (gpurt_arena_answer_t)a->answer;
@@ -215,7 +215,8 @@ GPURT_DEVN gpurt_arena_growth_t gpurt_arena_grown(gpurt_arena_t a, uint32_t size
 
 /* ---- a thread's ---------------------------------------------------------------------- */
 
-/* Returns: `size` bytes, or NULL (gpurt_arena_why). */
+/* Returns: `size` bytes, or NULL (gpurt_arena_why). Of 0 bytes: where the next object would begin,
+ * which is NULL in an arena that has no memory yet. */
 GPURT_DEV void *gpurt_arena_alloc(gpurt_arena_t *a, size_t size)
 {
     char *object = a->at;

@@ -62,8 +62,9 @@ typedef struct gpurt_heap_stats {
     uint32_t large_chunks;
     gpurt_heap_class_t classes[GPURT_CLASS_COUNT];
     gpurt_heap_counts_t counts;
-    uint64_t kept, kept_bytes; /* slots that were freed and are kept back; live is said of
-                                  them above */
+    /* Objects that were freed and are kept back (keep_bytes). live, live_bytes and classes count
+     * them too, since nobody can have their slots; the log and gpurt-top leave them out. */
+    uint64_t kept, kept_bytes;
 } gpurt_heap_stats_t;
 
 /* Something that a heap that checks has found. Places are "file:line", "" unknown. */

@@ -23,7 +23,8 @@
  * that checks (GPURT_HEAP_CHECKS) nothing is kept and every pointer is looked at.
  *
  * Context: device code, all 32 lanes of one warp together. size 0 or NULL: this lane takes
- * no part. Only that warp touches its magazine. */
+ * no part. Only that warp touches its magazine. A warp that is not full, as the last one of a
+ * block of 33 threads, must have none: rows without a lane are not cleared, which nothing reports. */
 #ifndef GPURT_MAGAZINE_H
 #define GPURT_MAGAZINE_H
 

@@ -36,7 +36,7 @@ typedef struct gpurt_alloc_form {
 #define GPURT_ALLOC_FREE_TYPES_  0x22ull
 #define GPURT_ALLOC_FOUND_(text, end)                                                     \
     {                                                                                     \
-        "heap %u: %p of %llu bytes " text                                                 \
+        "heap %u: %p of %llu B " text                                                     \
         "; allocated at %s by block %u thread %u, freed at %s by block %u thread %u" end, \
             GPURT_ALLOC_FOUND_TYPES_, GPURT_KIND_HEAP_WRONG, GPURT_LEVEL_ERROR, 10        \
     }
