@@ -28,7 +28,7 @@ typedef struct panic_book {
     uint32_t source_count;
     panic_entry_t *list; /* by time */
     uint32_t count, room;
-    uint32_t left_out; /* by `run` */
+    uint32_t left_out;   /* by `run` */
     panic_site_t *sites; /* by first panic */
     uint32_t site_count;
 } panic_book_t;
