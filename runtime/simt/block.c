@@ -126,6 +126,7 @@ static void lanes_reset(simt_worker_t *k, simt_block_t *b)
         lane->tell = lane->in_deferred = lane->at_host = false;
         lane->sleep.spot = NULL;
         lane->awaits = NULL;
+        lane->until_ns = UINT64_MAX;
         simt_schedule_lane(k, lane);
     }
 }

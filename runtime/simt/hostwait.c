@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lanes that wait for a word the host stores (hostword.h). Who ends such a wait is outside the
  * kernel, so it counts as no spinning: while a lane waits so, others may wait for what it does
- * next, and nothing is called a livelock. A worker whose lanes all wait so, or sleep (park.c),
- * sleeps. */
+ * next, and nothing is called a livelock. The same holds for a lane whose wait has a time limit. A
+ * worker whose lanes all wait for the host, or sleep (park.c), sleeps. */
 #include "simt.h"
 
 #include "hostact.h"
@@ -64,11 +64,12 @@ void gpurt_simt_peer_wake(void)
 typedef struct waiters {
     bool some, others; /* lanes that wait for the host; that can run otherwise */
     uint64_t until_ns; /* the first deadline, or UINT64_MAX */
+    uint64_t limit_ns; /* the same of lanes that spin, by gpurt_globaltimer */
 } waiters_t;
 
 static waiters_t waiters_of(const simt_worker_t *k)
 {
-    waiters_t w = {.until_ns = UINT64_MAX};
+    waiters_t w = {.until_ns = UINT64_MAX, .limit_ns = UINT64_MAX};
 
     for (uint32_t i = 0; i < k->block_count; i++)
         w.others |= k->blocks[i]->at_grid != 0; /* which other workers complete */
@@ -80,16 +81,38 @@ static waiters_t waiters_of(const simt_worker_t *k)
             w.others |= !lane->at_host;
             if (lane->at_host && lane->host_until_ns < w.until_ns)
                 w.until_ns = lane->host_until_ns;
+            if (lane->until_ns < w.limit_ns)
+                w.limit_ns = lane->until_ns;
         }
     return w;
 }
 
-bool simt_host_awaited(const simt_device_t *d)
+uint32_t simt_awaited(const simt_device_t *d)
 {
+    uint32_t what = 0;
+
     for (uint32_t i = 0; i < d->worker_count; i++) /* relaxed: workers that idle keep it */
-        if (gpurt_load_relaxed_dev_u32(&d->workers[i].xhost_waits))
-            return true;
-    return false;
+        what |= gpurt_load_relaxed_dev_u32(&d->workers[i].xawaits);
+    return what;
+}
+
+/* A hint for the others. relaxed: as simt_awaited */
+static void awaits_tell(simt_worker_t *k, const waiters_t *w)
+{
+    bool limited = w->limit_ns != UINT64_MAX || k->timed;
+
+    gpurt_store_relaxed_dev_u32(&k->xawaits, (w->some ? SIMT_AWAITS_HOST : 0) |
+                                                 (limited ? SIMT_AWAITS_TIME : 0));
+}
+
+void simt_limit_skip(simt_worker_t *k)
+{
+    uint64_t until = waiters_of(k).limit_ns, now = gpurt_simt_globaltimer();
+    uint64_t sleeper = simt_park_deadline(k);
+
+    until = sleeper < until ? sleeper : until;
+    if (until != UINT64_MAX && until > now)
+        k->steps += until - now;
 }
 
 /* The kernel looks at the word again, so a change between the look and the sleep wakes at once. */
@@ -137,8 +160,7 @@ bool simt_host_idle(simt_worker_t *k)
     uint32_t seen = k->host_seen;
     uint64_t ns, until_ns;
 
-    /* A hint for the others. relaxed: as simt_host_awaited */
-    gpurt_store_relaxed_dev_u32(&k->xhost_waits, w.some);
+    awaits_tell(k, &w);
     /* Before the lanes of the next pass look at their words. */
     k->host_seen = gpurt_load_acquire_sys_u32(&k->device->xhost_news); /* HW1.acq */
     if (!waits || w.others || seen != k->host_seen) {

@@ -9,8 +9,17 @@
  * sleep at words, until there is news or work. Returns: whether all of them do. */
 bool simt_host_idle(simt_worker_t *k);
 
-/* Whether a lane of the device waits for the host. Exact while every worker idles. */
-bool simt_host_awaited(const simt_device_t *d);
+/* Waits that end without another lane's doing. */
+enum {
+    SIMT_AWAITS_HOST = 1,
+    SIMT_AWAITS_TIME = 2 /* a lane spins or sleeps, and has a time limit */
+};
+
+/* Which of them lanes of the device are in. Exact while every worker idles. */
+uint32_t simt_awaited(const simt_device_t *d);
+
+/* Main fiber, under a seed, whose clock counts steps: on to the first time limit. */
+void simt_limit_skip(simt_worker_t *k);
 
 /* Any thread: the host has stored words, or there is something to do for workers that sleep. */
 void simt_host_news(simt_device_t *d);

@@ -351,9 +351,9 @@ bool simt_park_poll(simt_worker_t *k)
     return k->progress;
 }
 
-uint64_t simt_park_until(simt_worker_t *k)
+uint64_t simt_park_deadline(const simt_worker_t *k)
 {
-    uint64_t until = UINT64_MAX, now = gpurt_simt_globaltimer();
+    uint64_t until = UINT64_MAX;
 
     for (uint32_t i = 0; k->timed && i < k->block_count; i++)
         for (uint32_t t = 0; t < k->blocks[i]->threads; t++) {
@@ -362,6 +362,13 @@ uint64_t simt_park_until(simt_worker_t *k)
             if (l->state == SIMT_AT_WORD && l->sleep.until_ns < until)
                 until = l->sleep.until_ns;
         }
+    return until;
+}
+
+uint64_t simt_park_until(simt_worker_t *k)
+{
+    uint64_t until = simt_park_deadline(k), now = gpurt_simt_globaltimer();
+
     if (k->device->config.seeded && until != UINT64_MAX && until > now)
         k->steps += until - now;
     return until;

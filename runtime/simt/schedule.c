@@ -245,6 +245,15 @@ simt_lane_t *simt_schedule_pick(simt_worker_t *k)
 /* ---- points of interruption -------------------------------------------------------------------- */
 static const char loop_site[] = "a loop without gpurt_relax";
 
+/* A wait whose time is over goes on by itself, and others may wait for just that: progress. */
+static void lane_looks_at_limit(simt_worker_t *k, simt_lane_t *me)
+{
+    if (gpurt_simt_globaltimer() < me->until_ns)
+        return;
+    me->until_ns = UINT64_MAX;
+    k->progress = true;
+}
+
 static void lane_relaxed(simt_worker_t *k, simt_lane_t *me, const char *site)
 {
     if (site == loop_site && me->spins)
@@ -256,6 +265,8 @@ static void lane_relaxed(simt_worker_t *k, simt_lane_t *me, const char *site)
         priority_set(me,
                      simt_schedule_random(k) >> 32); /* a spinner must not stay on top */
     simt_lane_yield(me);
+    if (GPURT_UNLIKELY(me->until_ns != UINT64_MAX))
+        lane_looks_at_limit(k, me);
 }
 
 void simt_schedule_looked(simt_worker_t *k, simt_lane_t *me)
@@ -266,11 +277,17 @@ void simt_schedule_looked(simt_worker_t *k, simt_lane_t *me)
         lane_relaxed(k, me, look_site);
 }
 
-static simt_lane_t *lane_that_relaxes(simt_worker_t *k, const char *site)
+/* until_ns: the limit of its wait, or UINT64_MAX. It stands until the lane relaxes elsewhere: a wait
+ * may also be interrupted at its looks. A limit that is over already is none: the lane does not
+ * look at it. */
+static simt_lane_t *lane_that_relaxes(simt_worker_t *k, uint64_t until_ns, const char *site)
 {
     simt_lane_t *me = k->current;
 
     me->seen = 0;
+    me->until_ns = until_ns != UINT64_MAX && gpurt_simt_globaltimer() < until_ns
+                       ? until_ns
+                       : UINT64_MAX;
     lane_relaxed(k, me, site);
     return me;
 }
@@ -282,11 +299,12 @@ void gpurt_simt_pause(const char *site)
 
     if (GPURT_UNLIKELY(!k || !k->current))
         return;
-    (void)lane_that_relaxes(k, site);
+    (void)lane_that_relaxes(k, UINT64_MAX, site);
 }
 
 /* ... and a report says what it waits for. */
-void gpurt_simt_pause_for(const char *kind, const char *name, const char *site)
+void gpurt_simt_pause_until(const char *kind, const char *name, uint64_t until_ns,
+                            const char *site)
 {
     simt_worker_t *k = simt_worker_self;
 
@@ -294,7 +312,16 @@ void gpurt_simt_pause_for(const char *kind, const char *name, const char *site)
         return;
     k->current->awaits = kind;
     k->current->awaits_name = name;
-    lane_that_relaxes(k, site)->awaits = NULL;
+    lane_that_relaxes(k, until_ns, site)->awaits = NULL;
+}
+
+void gpurt_simt_relax_until(uint64_t until_ns, const char *site)
+{
+    simt_worker_t *k = simt_worker_self;
+
+    if (GPURT_UNLIKELY(!k || !k->current))
+        return;
+    simt_cancel_point(lane_that_relaxes(k, until_ns, site));
 }
 
 void gpurt_simt_relax(const char *site)
@@ -303,7 +330,7 @@ void gpurt_simt_relax(const char *site)
 
     if (GPURT_UNLIKELY(!k || !k->current))
         return;
-    simt_cancel_point(lane_that_relaxes(k, site));
+    simt_cancel_point(lane_that_relaxes(k, UINT64_MAX, site));
 }
 
 static bool seeded_interrupts(simt_worker_t *k)

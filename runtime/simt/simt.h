@@ -90,8 +90,9 @@ struct simt_lane {
     const char *awaits; /* what it waits for, with a word of its kind: gpurt_pause_for */
     const char *awaits_name;
     uint64_t host_until_ns; /* then: until when, or UINT64_MAX */
-    bool tell;              /* asked to save its backtrace when it runs next */
-    bool in_deferred;       /* leaves, and runs handlers: it is not cancelled meanwhile */
+    uint64_t until_ns; /* of gpurt_globaltimer: limit of its last wait, or UINT64_MAX */
+    bool tell;         /* asked to save its backtrace when it runs next */
+    bool in_deferred;  /* leaves, and runs handlers: it is not cancelled meanwhile */
     simt_sleep_t sleep;
 };
 
@@ -271,7 +272,7 @@ struct GPURT_ALIGN(128) simt_worker {
     simt_lane_t *xwoken;   /* lanes that others woke; under spots.xlock */
     uint32_t xquiet;       /* no lane of it can run; likewise */
     uint64_t quiet_since;  /* steady ns, 0: not so */
-    uint32_t xhost_waits;  /* while it idles: a lane waits for the host; likewise */
+    uint32_t xawaits;      /* while it idles: SIMT_AWAITS_...; written by: this worker */
     uint32_t host_seen;    /* device->xhost_news before this pass */
     uint64_t host_nap_ns;
     uint64_t passes;      /* over all lanes, that ended */
@@ -371,7 +372,9 @@ void simt_park_leave(simt_lane_t *lane);
 /* Main fiber, where no lane can run and none waits for the host: whether that is for ever, on the
  * whole device. */
 bool simt_park_is_stuck(simt_worker_t *k);
-/* The first deadline, or UINT64_MAX. Under a seed the clock is moved there. */
+/* The first deadline, or UINT64_MAX. */
+uint64_t simt_park_deadline(const simt_worker_t *k);
+/* The same. Under a seed the clock is moved there. */
 uint64_t simt_park_until(simt_worker_t *k);
 /* The worker runs, or waits for work. */
 void simt_park_busy(simt_worker_t *k, bool busy);

@@ -306,6 +306,20 @@ static void nap(simt_worker_t *k)
         nanosleep(&t, NULL);
 }
 
+/* What others await is asked first: a wait that ends between the two questions is progress, and
+ * the second one sees that. */
+static void judge(simt_worker_t *k)
+{
+    uint32_t awaited = simt_awaited(k->device);
+
+    if (k->idle_rounds < IDLE_SPIN_ROUNDS || !spun_too_long(k))
+        return;
+    if (!awaited)
+        livelock(k);
+    else if (awaited == SIMT_AWAITS_TIME && k->device->config.seeded)
+        simt_limit_skip(k);
+}
+
 /* A round in which nobody advanced. Blocks that have not begun may be what the others wait for,
  * so one more is let in; if that is no help, it is a livelock. */
 static void worker_idle(simt_worker_t *k)
@@ -327,9 +341,7 @@ static void worker_idle(simt_worker_t *k)
     }
     if (simt_host_idle(k))
         return;
-    if (k->idle_rounds >= IDLE_SPIN_ROUNDS && spun_too_long(k) &&
-        !simt_host_awaited(k->device))
-        livelock(k);
+    judge(k);
     nap(k);
 }
 
@@ -384,7 +396,7 @@ void *simt_worker_main(void *worker)
         worker_reap(k);
         if (!k->block_count) {
             gpurt_store_relaxed_dev_u64(&k->xidle_since, UINT64_MAX); /* a hint */
-            gpurt_store_relaxed_dev_u32(&k->xhost_waits, 0);          /* likewise */
+            gpurt_store_relaxed_dev_u32(&k->xawaits, 0);              /* likewise */
         }
         if (!worker_admit(k))
             break;

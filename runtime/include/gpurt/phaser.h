@@ -38,6 +38,7 @@
 #define GPURT_PHASER_H
 
 #include <gpurt/atomic.h>
+#include <gpurt/clock.h>
 #include <gpurt/collective.h>
 #include <gpurt/defer.h>
 #include <gpurt/status.h>
@@ -165,7 +166,7 @@ GPURT_DEV gpurt_status_t gpurt_phaser_wait_for(gpurt_phaser_t *p, uint32_t token
             st = GPURT_E_TIMEOUT;
             break;
         }
-        gpurt_wait_relax();
+        gpurt_wait_relax_until(gpurt_until(begin, ns));
     }
     gpurt_wait_end(&place);
     return st;

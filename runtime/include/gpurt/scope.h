@@ -162,7 +162,7 @@ GPURT_DEV gpurt_status_t gpurt_word_wait(const uint32_t *word, uint32_t seen,
             return GPURT_E_CANCELLED;
         if (limit_ns && gpurt_globaltimer() - begin > limit_ns)
             return GPURT_E_TIMEOUT;
-        gpurt_relax();
+        gpurt_relax_until(limit_ns ? gpurt_until(begin, limit_ns) : UINT64_MAX);
     }
 }
 

@@ -185,11 +185,13 @@ GPURT_DEV void gpurt_release(const gpurt_waitable_t *o, uint32_t role)
 
 /* A lane that leaves here because its block was cancelled waits no more. A macro, so that
  * the CPU back end knows the line. */
-#define gpurt_wait_relax()        \
-    do {                          \
-        if (gpurt_cancelled())    \
-            gpurt_wait_end(NULL); \
-        gpurt_relax();            \
+#define gpurt_wait_relax() gpurt_wait_relax_until(UINT64_MAX)
+/* The same where the wait has a limit, at that time of gpurt_globaltimer. */
+#define gpurt_wait_relax_until(until_ns) \
+    do {                                 \
+        if (gpurt_cancelled())           \
+            gpurt_wait_end(NULL);        \
+        gpurt_relax_until(until_ns);     \
     } while (0)
 
 /* ---- the barriers of block.h ---------------------------------------------------------------

@@ -453,7 +453,7 @@ GPURT_DEV bool gpurt_reader_glances(const gpurt_reader_t *r, const char *here)
     for (uint32_t i = 0; i < GPURT_CHANNEL_LOOKS; i++) {
         if ((uint32_t)gpurt_load_relaxed_dev_u128(line).lo == turn)
             return true;
-        gpurt_pause_for(0, "channel", r->of.words->desk.name, here);
+        gpurt_pause_for(0, "channel", r->of.words->desk.name, UINT64_MAX, here);
     }
     return false;
 }

@@ -357,7 +357,7 @@ GPURT_DEV bool gpurt_channel_glances(const gpurt_channel_call_t *call, bool send
             gpurt_load_relaxed_dev_u64(sends ? &words->xtaken : &words->xsent));
         if (credits > 0 || credits < GPURT_CHANNEL_CLOSED_BELOW)
             break;
-        gpurt_pause_for(0, "channel", words->desk.name, call->here);
+        gpurt_pause_for(0, "channel", words->desk.name, UINT64_MAX, call->here);
     }
     return credits > 0;
 }

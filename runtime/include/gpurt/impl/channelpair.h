@@ -150,7 +150,7 @@ GPURT_DEV uint32_t gpurt_channel_pair_get(const gpurt_channel_t *c, void *to,
          !gpurt_channel_get_once(c, 1, true, &place, to, shape); looks++) {
         if (looks >= GPURT_CHANNEL_LOOKS)
             return 0;
-        gpurt_pause_for(0, "channel", c->words->desk.name, call->here);
+        gpurt_pause_for(0, "channel", c->words->desk.name, UINT64_MAX, call->here);
     }
     c->words->in.next = first + 1;
     gpurt_channel_pair_tell(c, first, 1, shape, false);

@@ -78,7 +78,7 @@ GPURT_DEV void gpurt_channel_wait_pause(gpurt_channel_wait_t *w)
 {
     gpurt_pause_for(
         w->passes, w->sends == GPURT_CHANNEL_FOR_CREDIT ? "a credit of channel" : "channel",
-        w->desk->name, w->here);
+        w->desk->name, gpurt_until(*w->begin, w->ns), w->here);
     w->passes += w->passes < GPURT_CHANNEL_PAUSES_MOST;
 }
 

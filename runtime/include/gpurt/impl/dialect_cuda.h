@@ -292,6 +292,12 @@ GPURT_DEV void gpurt_relax(void)
     gpurt_cuda_look_around(); /* what it waits for may be a neighbour's */
 }
 
+GPURT_DEV void gpurt_relax_until(uint64_t until_ns)
+{
+    (void)until_ns; /* who takes a wait for a livelock is the CPU back end */
+    gpurt_relax();
+}
+
 /* ---- spot.h -------------------------------------------------------------------------- */
 /* Twice as long each time, up to a microsecond: who waits long leaves the word's line alone. */
 GPURT_DEV void gpurt_park(const gpurt_spot_t *spot, uint32_t turn)
@@ -325,10 +331,12 @@ GPURT_DEV bool gpurt_is_local(const void *p)
     return __isLocal(p) != 0;
 }
 
-/* Some pauses of a wait for `kind` "name" at `here`, which the CPU back end can tell. */
+/* Some pauses of a wait for `kind` "name" at `here`, which the CPU back end can tell. until_ns: the
+ * wait's limit by gpurt_globaltimer, or UINT64_MAX: until then it is no livelock there. */
 GPURT_DEV void gpurt_pause_for(uint32_t pauses, const char *kind, const char *name,
-                               const char *here)
+                               uint64_t until_ns, const char *here)
 {
+    (void)until_ns;
     (void)kind;
     (void)name;
     (void)here;

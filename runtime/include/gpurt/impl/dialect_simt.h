@@ -88,7 +88,9 @@ void *gpurt_simt_cluster_shared(void *object, uint32_t rank, const char *site);
 void gpurt_simt_grid_barrier(const char *site);
 void gpurt_simt_relax(const char *site);
 void gpurt_simt_pause(const char *site);
-void gpurt_simt_pause_for(const char *kind, const char *name, const char *site);
+void gpurt_simt_pause_until(const char *kind, const char *name, uint64_t until_ns,
+                            const char *site);
+void gpurt_simt_relax_until(uint64_t until_ns, const char *site);
 void gpurt_simt_host_pause(uint64_t left_ns, const char *site);      /* hostword.h */
 void gpurt_simt_host_pause_held(uint64_t left_ns, const char *site); /* hostcallcore.h */
 void gpurt_simt_park(const gpurt_spot_t *spot);                      /* spot.h */
@@ -156,10 +158,10 @@ GPURT_DEV const char *gpurt_kernel_name(void)
 
 /* ---- channel.h -------------------------------------------------------------------------- */
 GPURT_DEV void gpurt_pause_for(uint32_t pauses, const char *kind, const char *name,
-                               const char *here)
+                               uint64_t until_ns, const char *here)
 {
     (void)pauses; /* the other lanes take their turns */
-    gpurt_simt_pause_for(kind, name, here);
+    gpurt_simt_pause_until(kind, name, until_ns, here);
 }
 
 /* ---- hostword.h ------------------------------------------------------------------------- */
@@ -465,13 +467,15 @@ GPURT_SIMT_PAIR_FLOAT(double, f64)
     gpurt_simt_cluster_shared(object, rank, GPURT_HERE)
 #define gpurt_grid_barrier() gpurt_simt_grid_barrier(GPURT_HERE)
 #define gpurt_relax()        gpurt_simt_relax(GPURT_HERE)
-#define gpurt_let_arrive()   ((void)0)
-#define gpurt_pause()        gpurt_simt_pause(GPURT_HERE)
-#define gpurt_soon(p)        __builtin_prefetch(p)
-#define gpurt_thread_exit()  gpurt_simt_exit()
-#define gpurt_cancel_block() gpurt_simt_cancel_block()
-#define gpurt_cancelled()    gpurt_simt_cancelled()
-#define gpurt_safe_point()   gpurt_cancel_point()
+/* In a wait that ends at that time of gpurt_globaltimer, which is no livelock until then. */
+#define gpurt_relax_until(until_ns) gpurt_simt_relax_until(until_ns, GPURT_HERE)
+#define gpurt_let_arrive()          ((void)0)
+#define gpurt_pause()               gpurt_simt_pause(GPURT_HERE)
+#define gpurt_soon(p)               __builtin_prefetch(p)
+#define gpurt_thread_exit()         gpurt_simt_exit()
+#define gpurt_cancel_block()        gpurt_simt_cancel_block()
+#define gpurt_cancelled()           gpurt_simt_cancelled()
+#define gpurt_safe_point()          gpurt_cancel_point()
 #define gpurt_cancel_point()   \
     do {                       \
         if (gpurt_cancelled()) \
