@@ -537,6 +537,53 @@ GPURT_KERNEL(channel_half, struct channel_args, p)
         channel_blame(&v->xanswers);
 }
 
+/* ---- a pair that another lane closes ------------------------------------------------- */
+
+GPURT_DEVN void channel_cut_send(const struct channel_cut_args *p)
+{
+    int32_t answer = GPURT_OK;
+    uint64_t i = 0, m[4];
+
+    while (i < CHANNEL_CUT_MOST && answer == GPURT_OK) {
+        uint32_t done = 0;
+
+        for (uint32_t k = 0; k < p->many; k++)
+            m[k] = i + k;
+        answer = p->many > 1 ? gpurt_send_many(&p->two, m, p->many, &done)
+                             : gpurt_send(&p->two, m);
+        i += p->many > 1 ? done : answer == GPURT_OK;
+    }
+    *p->sent = i;
+    p->answers[0] = answer;
+    if (answer == GPURT_OK)
+        (void)gpurt_channel_close(&p->two.channel);
+}
+
+GPURT_DEVN void channel_cut_receive(const struct channel_cut_args *p)
+{
+    int32_t answer;
+    uint64_t m, next = 0;
+
+    while ((answer = gpurt_receive(&p->two, &m)) == GPURT_OK)
+        *p->wrong += m != next++;
+    *p->received = next;
+    p->answers[1] = answer;
+}
+
+/* Block 0 sends, block 1 receives, block 2 closes in the middle. */
+GPURT_KERNEL(channel_cut, struct channel_cut_args, p)
+{
+    if (gpurt_block_x() == 0)
+        channel_cut_send(p);
+    else if (gpurt_block_x() == 1)
+        channel_cut_receive(p);
+    else {
+        for (uint32_t i = 0; i < p->pauses; i++)
+            gpurt_relax();
+        (void)gpurt_channel_close(&p->two.channel);
+    }
+}
+
 /* ---- two that wait for each other ----------------------------------------------------- */
 
 GPURT_KERNEL(channel_knot, struct channel_knot_args, p)

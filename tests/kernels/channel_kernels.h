@@ -109,6 +109,20 @@ enum {
     CHANNEL_HALVES
 };
 
+/* ---- a pair that another lane closes ------------------------------------------------- */
+
+enum {
+    CHANNEL_CUT_MOST = 300
+};
+
+/* answers: of the last send, of the last receive. */
+struct channel_cut_args {
+    channel_two_t two;
+    uint64_t *sent, *received, *wrong;
+    int32_t *answers;
+    uint32_t pauses, many; /* before the close; messages of a send, one: gpurt_send */
+};
+
 /* ---- the deadlock -------------------------------------------------------------------- */
 
 struct channel_knot_args {

@@ -10,6 +10,7 @@
 #include <gpurt/channels.h>
 
 GPURT_KERNEL_DECLARE(channel_trace, struct channel_args);
+GPURT_KERNEL_DECLARE(channel_cut, struct channel_cut_args);
 GPURT_KERNEL_DECLARE(channel_storm_word, struct channel_args);
 GPURT_KERNEL_DECLARE(channel_storm_pair, struct channel_args);
 GPURT_KERNEL_DECLARE(channel_storm_card, struct channel_args);

@@ -20,7 +20,9 @@
  *   gpurt_receive_first(cs, n, m, &which)  of an array of n channels, from the first that has one:
  *                               an array is a channel with priorities, cs[0] the most urgent
  *   gpurt_receive_first_for(cs, n, m, &which, ns)      0: never waits
- *   gpurt_channel_close(c)      nothing can be sent any more; what is in it can be received
+ *   gpurt_channel_close(c)      nothing can be sent any more; what is in it can be received. A pair
+ *                               is closed by the lane that sends, or when that sends no more: beside
+ *                               a send, messages that were told GPURT_OK may stay in it
  *   gpurt_channel_depth(c)      messages in it at this moment
  *   gpurt_grant(c, n, &done)    of GPURT_CHANNEL_GRANTED: n messages more may be sent
  *   gpurt_resize(c, n)          of GPURT_CHANNEL_RESIZED: n messages at most from now on
@@ -308,7 +310,7 @@ GPURT_DEVN gpurt_status_t gpurt_channel_close(const gpurt_channel_t *c)
                                   GPURT_CHANNEL_SHUT)) { /* one closes */
         if (gpurt_channel_is_pair(c))
             w->out.limit =
-                w->out.next; /* it is the sender's side: it looks the next time */
+                w->out.next; /* the sender, most often this lane, looks next time */
         gpurt_red_add_release_dev_u64(&w->xtaken, /* CH3.rel */
                                       -(uint64_t)GPURT_CHANNEL_CLOSING);
         return GPURT_OK;

@@ -55,7 +55,8 @@ gpurt_status_t gpurt_channel_create(gpurt_t *rt, const gpurt_channel_options_t *
                                     gpurt_channel_t *out, gpurt_error_t *err);
 
 /* Nothing can be sent any more; receivers get what is left, then GPURT_E_CHANNEL_CLOSED.
- * Returns: that, when it was closed before. Waits for no kernel of the program's. */
+ * Returns: that, when it was closed before. Waits for no kernel of the program's. Of a pair: when
+ * its sender's kernel has ended; beside a send, messages that were told GPURT_OK may stay in it. */
 gpurt_status_t gpurt_channel_end(gpurt_t *rt, const gpurt_channel_t *channel,
                                  gpurt_error_t *err);
 

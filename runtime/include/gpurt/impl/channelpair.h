@@ -8,7 +8,9 @@
  *
  * The sums are those of other channels, without credits, so who watches, looks for an end or asks
  * whether it is full reads the same words. A close comes from the sender's side: it takes the
- * room that the sender knows of. */
+ * room that the sender knows of. A sender that others close on in the middle of a call may go on
+ * until it looks next, and receivers may have been told of the end by then. To hear of it at once
+ * would cost each send a load from the cache that all share. */
 #ifndef GPURT_CHANNELPAIR_H
 #define GPURT_CHANNELPAIR_H
 
@@ -44,13 +46,13 @@ GPURT_DEV uint64_t gpurt_channel_pair_look(const gpurt_channel_t *c, uint64_t ne
 GPURT_DEV uint32_t gpurt_channel_pair_room(const gpurt_channel_t *c, uint32_t n)
 {
     gpurt_channel_end_t *end = &c->words->out;
-    uint64_t room = end->limit - end->next;
+    int64_t room = (int64_t)(end->limit - end->next); /* < 0: closed by another lane */
 
-    if (GPURT_UNLIKELY(room < n)) {
-        room = gpurt_channel_pair_look(c, end->next);
-        end->limit = end->next + room;
+    if (GPURT_UNLIKELY(room < (int64_t)n)) {
+        room = (int64_t)gpurt_channel_pair_look(c, end->next);
+        end->limit = end->next + (uint64_t)room;
     }
-    return room < n ? (uint32_t)room : n;
+    return room < (int64_t)n ? (uint32_t)room : n;
 }
 
 /* ... as there are, by the sender's count. relaxed: their turns order them */
