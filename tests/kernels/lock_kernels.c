@@ -267,6 +267,35 @@ GPURT_KERNEL(lock_answers, struct lock_args, p)
         (void)gpurt_mutex_unlock(&d->other);
 }
 
+/* Each of the objects was left by an owner; no row is free at first. */
+GPURT_KERNEL(lock_left_full, struct lock_args, p)
+{
+    bool first = gpurt_thread_rank() == 0;
+    lock_desk_t *d = p->desk;
+    gpurt_status_t warp;
+
+    for (uint32_t i = 0; first && i < GPURT_DEFER_DEPTH; i++)
+        (void)GPURT_DEFER(lock_nothing, 0);
+    if (first) {
+        d->answers[0] = gpurt_mutex_lock(&d->mutex);   /* NOMEM, as the next three */
+        d->answers[1] = gpurt_rwlock_read(&d->rwlock); /* as if by the writer before */
+        d->answers[2] = gpurt_rwlock_write(&d->rwlock);
+    }
+    warp = gpurt_mutex_lock_warp(GPURT_FULL_MASK, &d->mutex);
+    if (!first)
+        return;
+    d->answers[3] = warp;
+    gpurt_undefer(1u << gpurt_lane(), false);
+    d->answers[4] = gpurt_mutex_lock(&d->mutex); /* OWNER_DIED, and no more */
+    (void)gpurt_mutex_unlock(&d->mutex);
+    d->answers[5] = gpurt_mutex_lock(&d->mutex); /* OK */
+    (void)gpurt_mutex_unlock(&d->mutex);
+    d->answers[6] = gpurt_rwlock_read(&d->rwlock); /* OWNER_DIED */
+    (void)gpurt_rwlock_read_done(&d->rwlock);
+    d->answers[7] = gpurt_rwlock_write(&d->rwlock); /* OK */
+    (void)gpurt_rwlock_write_done(&d->rwlock);
+}
+
 /* ---- owners that leave ------------------------------------------------------------------- */
 /* Lanes of the victim, a block, leave while they hold the mutex, or wait: one panics inside, or
  * cancels them, and all of them leave. Others are told that just once for each owner, and none is let in twice. */

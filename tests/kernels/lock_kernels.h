@@ -58,6 +58,7 @@ GPURT_KERNEL_DECLARE(lock_units, struct lock_args);
 GPURT_KERNEL_DECLARE(lock_latch, struct lock_args);
 GPURT_KERNEL_DECLARE(lock_turns, struct lock_args);
 GPURT_KERNEL_DECLARE(lock_answers, struct lock_args);
+GPURT_KERNEL_DECLARE(lock_left_full, struct lock_args);
 GPURT_KERNEL_DECLARE(lock_victims, struct lock_args);
 GPURT_KERNEL_DECLARE(lock_scopes, struct lock_args);
 GPURT_KERNEL_DECLARE(lock_circle, struct lock_args);

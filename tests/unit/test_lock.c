@@ -32,6 +32,24 @@ static void answers(void)
     CHECK_EQ(d->answers[LOCK_ANSWERS - 1], GPURT_E_NOT_OWNER);
 }
 
+/* Who gets in and has no row for its handler keeps nobody from hearing of the owner before. */
+static void owner_that_left_stays_told(void)
+{
+    static const int32_t expected[] = {
+        GPURT_E_NOMEM,      GPURT_E_NOMEM, GPURT_E_NOMEM,      GPURT_E_NOMEM,
+        GPURT_E_OWNER_DIED, GPURT_OK,      GPURT_E_OWNER_DIED, GPURT_OK};
+    lock_desk_t *d = desk_make();
+
+    d->mutex.turns.xword = d->rwlock.turns.xword = GPURT_TURN_DIED;
+    desk_run(&gpurt_kernel_lock_left_full, 1, 32, (struct lock_args){0}, GPURT_OK);
+    desk_look(d);
+    for (uint32_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
+        CHECK_MSG(d->answers[i] == expected[i], "answer %u is %s, not %s", i,
+                  gpurt_status_name(d->answers[i]), gpurt_status_name(expected[i]));
+    CHECK_EQ(d->mutex.turns.xword, 0);
+    CHECK_EQ(d->rwlock.turns.xword, 0);
+}
+
 static bool told(const char *const *words)
 {
     static char report[16384];
@@ -79,6 +97,7 @@ int main(void)
     OK(gpurt_open(NULL, &rt, &err));
     stage_begin();
     answers();
+    owner_that_left_stays_told();
     storms(6);
     readers(8);
     units(8);

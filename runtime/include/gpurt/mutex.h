@@ -21,7 +21,8 @@
  *       GPURT_E_CANCELLED   the scope ended
  *       GPURT_E_DEADLOCK    this lane holds it already
  *       GPURT_E_HANDLE      destroyed
- *       GPURT_E_NOMEM       GPURT_DEFER_DEPTH is too small; it is not taken
+ *       GPURT_E_NOMEM       GPURT_DEFER_DEPTH is too small; it is not taken, and of an owner that
+ *                           left the next one is told
  *   gpurt_mutex_unlock(m)                  GPURT_E_NOT_OWNER: this lane does not hold it
  *   gpurt_mutex_lock_warp(mask, m)  _lock_warp_for(mask, m, ns)  gpurt_mutex_unlock_warp(mask, m)
  *       the lowest lane of `mask` takes it for all, which get the same answer
@@ -100,8 +101,10 @@ GPURT_DEV gpurt_status_t gpurt_mutex_lock_warp_at(uint32_t mask, gpurt_mutex_t *
     room = gpurt_turns_note(mask, gpurt_mutex_died, &m->turns);
     if (room == GPURT_OK)
         return st;
-    if (gpurt_is_leader(mask))
-        gpurt_mutex_give(m);
+    if (gpurt_is_leader(mask)) {
+        gpurt_turns_disown(&m->turns, true);
+        gpurt_turns_undo(&m->turns, want.add, st);
+    }
     return room;
 }
 

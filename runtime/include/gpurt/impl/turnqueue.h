@@ -496,6 +496,14 @@ GPURT_DEV void gpurt_turns_unnote(uint32_t mask, void (*handler)(uint64_t),
 }
 #endif
 
+/* Taken, and given back unused: what st told of the owner before is left for the next one. It is a
+ * bit that is 0 while this lane has its part, as in gpurt_turns_died. */
+GPURT_DEV void gpurt_turns_undo(gpurt_turns_t *t, uint32_t n, gpurt_status_t st)
+{
+    gpurt_turns_wake(
+        t, gpurt_turns_give(t, st == GPURT_E_OWNER_DIED ? n - GPURT_TURN_DIED : n));
+}
+
 /* Taken, with a handler for the case that the lane leaves; or not taken. */
 GPURT_DEV gpurt_status_t gpurt_turns_lock(gpurt_turns_t *t, const gpurt_turn_want_t *want,
                                           const gpurt_wait_how_t *how,
@@ -509,7 +517,7 @@ GPURT_DEV gpurt_status_t gpurt_turns_lock(gpurt_turns_t *t, const gpurt_turn_wan
     if (room == GPURT_OK)
         return st;
     gpurt_turns_disown(t, want->owned);
-    gpurt_turns_put_back(t, want->add);
+    gpurt_turns_undo(t, want->add, st);
     return room;
 }
 
