@@ -80,6 +80,20 @@ static inline void storms(uint32_t rounds)
     }
 }
 
+static inline void single_then_warp(uint32_t rounds)
+{
+    const uint32_t warps = 2 * LOCK_BLOCKS;
+    lock_desk_t *d = desk_make();
+
+    desk_run(&gpurt_kernel_lock_single_then_warp, LOCK_BLOCKS, 64,
+             (struct lock_args){.rounds = rounds}, GPURT_OK);
+    desk_look(d);
+    CHECK_EQ(d->xwrong, 0);
+    CHECK_EQ(d->xtaken, warps * (GPURT_WARP_SIZE + 1) * rounds);
+    CHECK_EQ(d->plain, d->xtaken);
+    CHECK_EQ(d->mutex.turns.xword, 0);
+}
+
 static inline void readers(uint32_t rounds)
 {
     lock_desk_t *d = desk_make();

@@ -57,6 +57,29 @@ GPURT_DEV void lock_once_warp(lock_desk_t *d, gpurt_mutex_t *m, uint32_t *plain)
         lock_count(&d->xwrong);
 }
 
+/* Each lane for itself, then at once all together: nobody waits for the slow ones in between. */
+GPURT_KERNEL(lock_single_then_warp, struct lock_args, p)
+{
+    lock_desk_t *d = p->desk;
+
+    for (uint32_t r = 0; r < p->rounds; r++) {
+        if (gpurt_mutex_lock(&d->mutex) != GPURT_OK)
+            lock_count(&d->xwrong);
+        lock_count(&d->xtaken);
+        ++d->plain; /* and no pause: the lowest lane is through before others ask */
+        if (gpurt_mutex_unlock(&d->mutex) != GPURT_OK)
+            lock_count(&d->xwrong);
+        if (gpurt_mutex_lock_warp(GPURT_FULL_MASK, &d->mutex) != GPURT_OK)
+            lock_count(&d->xwrong);
+        if (gpurt_lane() == 5) {
+            lock_count(&d->xtaken);
+            lock_inside(&d->plain);
+        }
+        if (gpurt_mutex_unlock_warp(GPURT_FULL_MASK, &d->mutex) != GPURT_OK)
+            lock_count(&d->xwrong);
+    }
+}
+
 /* Blocks of whole warps where the form is LOCK_WARP. */
 GPURT_KERNEL(lock_storm, struct lock_args, p)
 {

@@ -53,6 +53,7 @@ struct lock_args {
 
 GPURT_KERNEL_DECLARE(lock_storm, struct lock_args);
 GPURT_KERNEL_DECLARE(lock_storm_shared, struct lock_args);
+GPURT_KERNEL_DECLARE(lock_single_then_warp, struct lock_args);
 GPURT_KERNEL_DECLARE(lock_readers, struct lock_args);
 GPURT_KERNEL_DECLARE(lock_units, struct lock_args);
 GPURT_KERNEL_DECLARE(lock_latch, struct lock_args);

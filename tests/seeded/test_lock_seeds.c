@@ -13,6 +13,7 @@ int main(int argc, char **argv)
         switch (s.seed % 4) {
         case 0:
             storms(2);
+            single_then_warp(2);
             break;
         case 1:
             readers(3);

@@ -99,6 +99,7 @@ int main(void)
     answers();
     owner_that_left_stays_told();
     storms(6);
+    single_then_warp(4);
     readers(8);
     units(8);
     latch();

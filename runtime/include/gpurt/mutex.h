@@ -25,7 +25,7 @@
  *                           left the next one is told
  *   gpurt_mutex_unlock(m)                  GPURT_E_NOT_OWNER: this lane does not hold it
  *   gpurt_mutex_lock_warp(mask, m)  _lock_warp_for(mask, m, ns)  gpurt_mutex_unlock_warp(mask, m)
- *       the lowest lane of `mask` takes it for all, which get the same answer
+ *       the lowest lane of `mask` takes it for all, once all have come. They get the same answer
  *   gpurt_mutex_destroy(m)                 GPURT_E_HELD: held, or waited for; GPURT_E_HANDLE: twice
  *
  * What the last owner wrote is seen by the next one. Who waits is served in the order in which the
@@ -91,6 +91,7 @@ GPURT_DEV gpurt_status_t gpurt_mutex_lock_warp_at(uint32_t mask, gpurt_mutex_t *
     const gpurt_turn_want_t want = {0, 1, true, "mutex"};
     gpurt_status_t st = GPURT_E_CANCELLED, room;
 
+    gpurt_syncwarp(mask); /* before the leader takes it: others may want it alone first */
     if (gpurt_is_leader(mask))
         st = gpurt_turns_acquire(&m->turns, &want, how);
     st = gpurt_shfl_i32(mask, st, gpurt_leader(mask));
