@@ -127,15 +127,40 @@ static inline void units(uint32_t rounds)
     CHECK_EQ(d->semaphore.turns.xword, 0);
 }
 
-static inline void latch(void)
+static inline void latch(uint32_t each)
 {
     lock_desk_t *d = desk_make();
 
-    d->latch.xleft = LOCK_BLOCKS * LOCK_THREADS;
-    desk_run(&gpurt_kernel_lock_latch, LOCK_BLOCKS, LOCK_THREADS, (struct lock_args){0},
-             GPURT_OK);
+    d->latch.xleft = LOCK_BLOCKS * LOCK_THREADS * each;
+    desk_run(&gpurt_kernel_lock_latch, LOCK_BLOCKS, LOCK_THREADS,
+             (struct lock_args){.rounds = each}, GPURT_OK);
     desk_look(d);
     CHECK_EQ(d->xwrong, 0);
+}
+
+/* Too large a count opens a latch, and it stays open: it neither breaks nor wraps. */
+static inline void latch_over(uint32_t rounds)
+{
+    static const int32_t expected[] = {
+        GPURT_E_INVALID,   GPURT_OK,          GPURT_E_INVALID,   GPURT_OK,
+        GPURT_E_INVALID,   GPURT_OK,          GPURT_E_INVALID,   GPURT_OK,
+        GPURT_OK,          GPURT_OK,          GPURT_OK,          GPURT_E_TIMEOUT,
+        GPURT_E_CANCELLED, GPURT_E_CANCELLED, GPURT_E_CANCELLED, GPURT_E_CANCELLED};
+
+    for (uint32_t many = 0; many < 2; many++) {
+        lock_desk_t *d = desk_make();
+
+        d->latch.xleft = many ? 1u << 30 : 500;
+        desk_run(&gpurt_kernel_lock_latch_over, LOCK_BLOCKS, LOCK_THREADS,
+                 (struct lock_args){.rounds = rounds, .form = many}, GPURT_OK);
+        desk_look(d);
+        CHECK_EQ(d->xwrong, 0);
+        CHECK_EQ(d->xtaken, 1);
+        CHECK_EQ(d->latch.xleft, 0);
+        for (uint32_t i = 0; i < sizeof expected / sizeof expected[0]; i++)
+            CHECK_MSG(d->answers[i] == expected[i], "answer %u is %s, not %s", i,
+                      gpurt_status_name(d->answers[i]), gpurt_status_name(expected[i]));
+    }
 }
 
 static inline void turns(uint32_t rounds)

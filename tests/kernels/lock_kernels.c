@@ -160,13 +160,14 @@ GPURT_KERNEL(lock_units, struct lock_args, p)
 }
 
 /* ---- latch and futex ------------------------------------------------------------------- */
+/* Each lane counts down by p->rounds. */
 GPURT_KERNEL(lock_latch, struct lock_args, p)
 {
     uint32_t all = gpurt_grid_blocks() * gpurt_block_threads();
     lock_desk_t *d = p->desk;
 
     d->before[gpurt_global_id()] = gpurt_global_id() + 1;
-    if (gpurt_latch_count_down(&d->latch, 1) != GPURT_OK)
+    if (gpurt_latch_count_down(&d->latch, p->rounds) != GPURT_OK)
         lock_count(&d->xwrong);
     if (gpurt_latch_wait(&d->latch) != GPURT_OK)
         lock_count(&d->xwrong);
@@ -250,6 +251,43 @@ GPURT_DEV uint32_t lock_answers_rest(lock_desk_t *d, uint32_t at)
     d->answers[at++] = gpurt_futex_wait_for(&d->xword, 0, 1000); /* TIMEOUT */
     d->answers[at++] = gpurt_futex_wait(&d->xword, 1);           /* OK */
     return at;
+}
+
+/* A latch of `count`, counted down four times by n: what the last call and a wait answer. */
+GPURT_DEVN uint32_t lock_over(gpurt_latch_t *latch, uint32_t count, uint32_t n, int32_t *to)
+{
+    gpurt_status_t st = GPURT_OK;
+
+    gpurt_latch_init(latch, count);
+    for (uint32_t i = 0; i < 4; i++)
+        st = gpurt_latch_count_down(latch, n);
+    to[0] = st;
+    to[1] = gpurt_latch_wait_for(latch, 0);
+    return 2;
+}
+
+/* All lanes at once, one of which is in time. Then, thread 0: one after the other. */
+GPURT_KERNEL(lock_latch_over, struct lock_args, p)
+{
+    const uint32_t most = 1u << 30;
+    lock_desk_t *d = p->desk;
+    uint32_t at = 0;
+
+    for (uint32_t i = 0; i < p->rounds; i++)
+        if (gpurt_latch_count_down(&d->latch, p->form ? most : 500) == GPURT_OK)
+            lock_count(&d->xtaken);
+    if (gpurt_latch_wait_for(&d->latch, 0) != GPURT_OK)
+        lock_count(&d->xwrong);
+    if (gpurt_global_id() != 0)
+        return;
+    at += lock_over(&d->gate, 1, most, d->answers + at);        /* INVALID, OK */
+    at += lock_over(&d->gate, 3, most, d->answers + at);        /* INVALID, OK */
+    at += lock_over(&d->gate, 1, most / 2, d->answers + at);    /* INVALID, OK */
+    at += lock_over(&d->gate, most, most / 2, d->answers + at); /* INVALID, OK */
+    at += lock_over(&d->gate, most, most / 4, d->answers + at); /* OK, OK */
+    at += lock_over(&d->gate, most, most / 8, d->answers + at); /* OK, TIMEOUT */
+    at += lock_over(&d->gate, most + 1, 1, d->answers + at);    /* CANCELLED, CANCELLED */
+    (void)lock_over(&d->gate, 2u * most + 5, most, d->answers + at); /* likewise */
 }
 
 GPURT_DEVN void lock_nothing(uint64_t arg)

@@ -57,6 +57,7 @@ GPURT_KERNEL_DECLARE(lock_single_then_warp, struct lock_args);
 GPURT_KERNEL_DECLARE(lock_readers, struct lock_args);
 GPURT_KERNEL_DECLARE(lock_units, struct lock_args);
 GPURT_KERNEL_DECLARE(lock_latch, struct lock_args);
+GPURT_KERNEL_DECLARE(lock_latch_over, struct lock_args);
 GPURT_KERNEL_DECLARE(lock_turns, struct lock_args);
 GPURT_KERNEL_DECLARE(lock_answers, struct lock_args);
 GPURT_KERNEL_DECLARE(lock_left_full, struct lock_args);

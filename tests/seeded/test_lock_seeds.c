@@ -20,7 +20,9 @@ int main(int argc, char **argv)
             units(3);
             break;
         case 2:
-            latch();
+            latch(1);
+            latch(GPURT_LATCH_FEW + 1);
+            latch_over(2);
             turns(4);
             scopes();
             break;

@@ -102,7 +102,9 @@ int main(void)
     single_then_warp(4);
     readers(8);
     units(8);
-    latch();
+    latch(1);
+    latch(GPURT_LATCH_FEW + 1);
+    latch_over(5);
     turns(12);
     victims(4, LOCK_CANCELS);
     victims(4, LOCK_PANICS);
