@@ -192,6 +192,21 @@ static inline void victims(uint32_t rounds, uint32_t form)
     CHECK_EQ(d->mutex.turns.xholder, 0);
 }
 
+/* Wherever the cancel meets the warp, the mutex is given back. */
+static inline void warp_cancelled(uint32_t most)
+{
+    for (uint32_t after = 0; after < most; after++) {
+        lock_desk_t *d = desk_make();
+
+        desk_run(&gpurt_kernel_lock_warp_cancelled, 1, 2 * GPURT_WARP_SIZE,
+                 (struct lock_args){.rounds = after}, GPURT_OK);
+        desk_look(d);
+        CHECK_EQ(d->xwrong, 0);
+        CHECK_EQ(gpurt_turn_count(d->mutex.turns.xword), 0);
+        CHECK_EQ(d->mutex.turns.xholder, 0);
+    }
+}
+
 static inline void scopes(void)
 {
     lock_desk_t *d = desk_make();

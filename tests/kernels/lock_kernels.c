@@ -385,6 +385,26 @@ GPURT_KERNEL(lock_victims, struct lock_args, p)
     }
 }
 
+/* Warp 0 takes the mutex over and over until warp 1 cancels the block. */
+GPURT_KERNEL(lock_warp_cancelled, struct lock_args, p)
+{
+    lock_desk_t *d = p->desk;
+
+    if (gpurt_thread_rank() >= GPURT_WARP_SIZE) {
+        for (uint32_t i = 0; i < p->rounds; i++)
+            gpurt_pause();
+        gpurt_cancel_block();
+        return;
+    }
+    for (;;) {
+        if (gpurt_mutex_lock_warp(GPURT_FULL_MASK, &d->mutex) != GPURT_OK)
+            lock_count(&d->xwrong);
+        if (gpurt_mutex_unlock_warp(GPURT_FULL_MASK, &d->mutex) != GPURT_OK)
+            lock_count(&d->xwrong);
+        gpurt_relax();
+    }
+}
+
 /* The last thread holds the mutex until all others gave up: their scope is cancelled. */
 GPURT_KERNEL(lock_scopes, struct lock_args, p)
 {

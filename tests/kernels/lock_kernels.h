@@ -62,6 +62,7 @@ GPURT_KERNEL_DECLARE(lock_turns, struct lock_args);
 GPURT_KERNEL_DECLARE(lock_answers, struct lock_args);
 GPURT_KERNEL_DECLARE(lock_left_full, struct lock_args);
 GPURT_KERNEL_DECLARE(lock_victims, struct lock_args);
+GPURT_KERNEL_DECLARE(lock_warp_cancelled, struct lock_args);
 GPURT_KERNEL_DECLARE(lock_scopes, struct lock_args);
 GPURT_KERNEL_DECLARE(lock_circle, struct lock_args);
 GPURT_KERNEL_DECLARE(lock_never, struct lock_args);

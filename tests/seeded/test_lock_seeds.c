@@ -28,6 +28,7 @@ int main(int argc, char **argv)
             break;
         default:
             victims(2, LOCK_CANCELS);
+            warp_cancelled(12);
             break;
         }
         stage_end();

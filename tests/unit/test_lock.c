@@ -108,6 +108,7 @@ int main(void)
     turns(12);
     victims(4, LOCK_CANCELS);
     victims(4, LOCK_PANICS);
+    warp_cancelled(8);
     scopes();
     if (info.backend == GPURT_BACKEND_CPU)
         deadlocks();

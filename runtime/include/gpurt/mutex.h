@@ -84,20 +84,24 @@ GPURT_DEV gpurt_status_t gpurt_mutex_unlock(gpurt_mutex_t *m)
     return GPURT_OK;
 }
 
-/* The leader may end in its wait, because the block is cancelled; then all of them do. */
+/* The leader may end in its wait, because the block is cancelled; then it says nothing, and all of
+ * them end. With the mutex none ends before its handler is noted. */
 GPURT_DEV gpurt_status_t gpurt_mutex_lock_warp_at(uint32_t mask, gpurt_mutex_t *m,
                                                   const gpurt_wait_how_t *how)
 {
     const gpurt_turn_want_t want = {0, 1, true, "mutex"};
     gpurt_status_t st = GPURT_E_CANCELLED, room;
+    uint32_t taken;
 
     gpurt_syncwarp(mask); /* before the leader takes it: others may want it alone first */
     if (gpurt_is_leader(mask))
         st = gpurt_turns_acquire(&m->turns, &want, how);
+    taken = gpurt_ballot(mask, gpurt_turns_has(st));
     st = gpurt_shfl_i32(mask, st, gpurt_leader(mask));
-    gpurt_cancel_point();
-    if (!gpurt_turns_has(st))
+    if (!taken) {
+        gpurt_cancel_point();
         return st;
+    }
     gpurt_syncwarp(mask); /* what the leader acquired, the others see */
     room = gpurt_turns_note(mask, gpurt_mutex_died, &m->turns);
     if (room == GPURT_OK)
