@@ -7,9 +7,18 @@
 #include "../kernels/device_kernels.h"
 
 #include <gpurt/atomic.h>
+#include <gpurt/broadcast.h>
+#include <gpurt/broadcasts.h>
+#include <gpurt/channel.h>
+#include <gpurt/channels.h>
 #include <gpurt/gpurt.h>
 #include <gpurt/heap.h>
+#include <gpurt/hostcalls.h>
+#include <gpurt/hostchannels.h>
 #include <gpurt/recover.h>
+#include <gpurt/segrings.h>
+#include <gpurt/unbounded.h>
+#include <gpurt/unboundeds.h>
 
 #include <pthread.h>
 
@@ -168,6 +177,95 @@ static void stranger_calls(side_t *a, side_t *b)
         CHECK_MSG(answers[i] == GPURT_E_HANDLE, "call %u: %s", i,
                   gpurt_status_name(answers[i]));
     CHECK_EQ(count, 0);
+}
+
+/* ---- channels, host calls ------------------------------------------------------------ */
+
+GPURT_CHANNEL(device_orders, uint32_t, 4);
+GPURT_BROADCAST(device_news, uint32_t, 4);
+GPURT_TO_DEVICE(device_asks, uint32_t, 4);
+GPURT_UNBOUNDED(device_pile, uint32_t);
+
+/* Of a device, one of each kind. Owner: its function. */
+typedef struct comm {
+    device_orders_t orders;
+    device_news_t news;
+    device_asks_t asks;
+    device_pile_t pile;
+    gpurt_segring_t ring;
+    gpurt_hostcalls_t calls;
+} comm_t;
+
+static void comm_make(side_t *s, comm_t *c)
+{
+    gpurt_channel_options_t o = {.flags = GPURT_CHANNEL_GRANTED | GPURT_CHANNEL_RESIZED};
+    gpurt_segring_options_t ring = {.bytes = 64};
+
+    OK(gpurt_make_channel(s->rt, &c->orders, &o, &err));
+    OK(gpurt_make_broadcast(s->rt, &c->news, NULL, &err));
+    OK(gpurt_make_hostchannel(s->rt, &c->asks, NULL, &err));
+    OK(gpurt_make_unbounded(s->rt, &c->pile, &s->heap, NULL, &err));
+    OK(gpurt_segring_create(s->rt, &ring, &c->ring, &err));
+    OK(gpurt_hostcalls_create(s->rt, NULL, &c->calls, &err));
+}
+
+static void comm_destroy(gpurt_t *rt, comm_t *c, gpurt_status_t want)
+{
+    CHECK_EQ(gpurt_channel_destroy(rt, &c->orders.channel, NULL), want);
+    CHECK_EQ(gpurt_broadcast_destroy(rt, &c->news.broadcast, NULL), want);
+    CHECK_EQ(gpurt_hostchannel_destroy(rt, &c->asks.channel, NULL), want);
+    CHECK_EQ(gpurt_unbounded_destroy(rt, &c->pile.unbounded, NULL), want);
+    CHECK_EQ(gpurt_segring_destroy(rt, &c->ring, NULL), want);
+    CHECK_EQ(gpurt_hostcalls_destroy(rt, &c->calls, NULL), want);
+}
+
+/* Each call of the host's, with a pointer that is not the owner's. */
+static void comm_refused(gpurt_t *rt, const comm_t *c)
+{
+    gpurt_hostchannel_status_t asks;
+    gpurt_hostcalls_status_t calls;
+    gpurt_broadcast_status_t news;
+    gpurt_unbounded_status_t pile;
+    gpurt_channel_status_t orders;
+    gpurt_segring_status_t ring;
+    uint32_t order = 1;
+    uint64_t ticket;
+    const gpurt_status_t answers[] = {
+        gpurt_channel_status(rt, &c->orders.channel, &orders, NULL),
+        gpurt_channel_grant_more(rt, &c->orders.channel, 1, NULL, NULL),
+        gpurt_channel_set_limit(rt, &c->orders.channel, 2, NULL),
+        gpurt_channel_end(rt, &c->orders.channel, NULL),
+        gpurt_broadcast_status(rt, &c->news.broadcast, &news, NULL),
+        gpurt_broadcast_end(rt, &c->news.broadcast, NULL),
+        gpurt_segring_status(rt, &c->ring, &ring, NULL),
+        gpurt_segring_end(rt, &c->ring, NULL),
+        gpurt_unbounded_status(rt, &c->pile.unbounded, &pile, NULL),
+        gpurt_unbounded_end(rt, &c->pile.unbounded, NULL),
+        gpurt_device_send(rt, &c->asks, &order, 0, &ticket, NULL),
+        gpurt_hostchannel_status(rt, &c->asks.channel, &asks, NULL),
+        gpurt_hostchannel_close(rt, &c->asks.channel, NULL),
+        gpurt_hostcalls_status(rt, &c->calls, &calls, NULL),
+        gpurt_hostcalls_add_function(rt, &c->calls, 1, 0, 0, NULL, NULL, NULL),
+    };
+
+    for (uint32_t i = 0; i < sizeof answers / sizeof answers[0]; i++)
+        CHECK_MSG(answers[i] == GPURT_E_HANDLE, "call %u: %s", i,
+                  gpurt_status_name(answers[i]));
+}
+
+static void stranger_channels(side_t *a, side_t *b)
+{
+    comm_t c, copy;
+
+    comm_make(a, &c);
+    comm_refused(b->rt, &c);
+    CHECK_EQ(gpurt_channel_end(b->rt, &c.orders.channel, &err), GPURT_E_HANDLE);
+    CHECK_MSG(strstr(err.text, "of another device"), "%s", err.text);
+    copy = c;
+    comm_destroy(b->rt, &copy, GPURT_E_HANDLE);
+    OK(gpurt_channel_end(a->rt, &c.orders.channel, &err)); /* and all still works */
+    OK(gpurt_hostchannel_close(a->rt, &c.asks.channel, &err));
+    comm_destroy(a->rt, &c, GPURT_OK);
 }
 
 /* ---- memory -------------------------------------------------------------------------- */
@@ -416,6 +514,7 @@ int main(void)
     each_once(&a, &b);
     strangers(&a, &b);
     stranger_calls(&a, &b);
+    stranger_channels(&a, &b);
     own_heaps(&a, &b);
     several_heaps(&a, &b);
     copies(&a, &b);

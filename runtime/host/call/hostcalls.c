@@ -190,6 +190,33 @@ gpurt_status_t gpurt_hostcalls_create(gpurt_t *rt, const gpurt_hostcalls_options
     return gpurt_life_leave(opened, st);
 }
 
+/* ---- use ------------------------------------------------------------------------------- */
+
+static gpurt_status_t stranger(const gpurt_hostcalls_own_t *own, gpurt_error_t *err)
+{
+    return REFUSE(err, GPURT_E_HANDLE,
+                  "host calls %s are of another device that is open: use them with the "
+                  "pointer that created them",
+                  own->name);
+}
+
+/* Until it is dropped it stays. */
+static gpurt_status_t own_take(gpurt_t *rt, const gpurt_hostcalls_t *calls,
+                               gpurt_hostcalls_own_t **own, gpurt_error_t *err)
+{
+    const gpurt_opened_t *opened;
+    gpurt_status_t st = gpurt_life_enter(rt, &opened, err);
+
+    if (st != GPURT_OK)
+        return st;
+    st = gpurt_hostcalls_book_take(calls, own, err);
+    if (st == GPURT_OK && (*own)->opened != opened) {
+        st = stranger(*own, err);
+        gpurt_hostcalls_book_drop(*own);
+    }
+    return gpurt_life_leave(opened, st);
+}
+
 /* ---- destroy --------------------------------------------------------------------------- */
 
 /* Kernels that use it from now on are told. */
@@ -241,12 +268,9 @@ gpurt_status_t gpurt_hostcalls_destroy(gpurt_t *rt, gpurt_hostcalls_t *calls,
     if (st != GPURT_OK)
         return gpurt_life_leave(opened, st);
     if (own->opened != opened) {
+        st = stranger(own, err);
         gpurt_hostcalls_book_resume(own);
-        return gpurt_life_leave(
-            opened, REFUSE(err, GPURT_E_HANDLE,
-                           "host calls %s are of another device that is open: use them "
-                           "with the pointer that created them",
-                           own->name));
+        return gpurt_life_leave(opened, st);
     }
     st = own_destroy(rt, own, err);
     if (st != GPURT_E_TIMEOUT)
@@ -263,10 +287,8 @@ gpurt_status_t gpurt_hostcalls_add_function(gpurt_t *rt, const gpurt_hostcalls_t
                                             gpurt_error_t *err)
 {
     gpurt_hostcalls_own_t *own;
-    gpurt_status_t st = gpurt_life_check(rt, err);
+    gpurt_status_t st = own_take(rt, calls, &own, err);
 
-    if (st == GPURT_OK)
-        st = gpurt_hostcalls_book_take(calls, &own, err);
     if (st != GPURT_OK)
         return st;
     if (number >= GPURT_HOSTCALL_BUILT_IN) {
@@ -322,9 +344,7 @@ gpurt_status_t gpurt_hostcalls_file(gpurt_t *rt, const gpurt_hostcalls_t *calls,
     if (!path || !file)
         return REFUSE(err, GPURT_E_INVALID, "%s is NULL: pass %s", path ? "file" : "path",
                       path ? "a place for its number" : "a file's name");
-    st = gpurt_life_check(rt, err);
-    if (st == GPURT_OK)
-        st = gpurt_hostcalls_book_take(calls, &own, err);
+    st = own_take(rt, calls, &own, err);
     if (st != GPURT_OK)
         return st;
     st = file_open(own, path, file, err);
@@ -371,9 +391,7 @@ gpurt_status_t gpurt_hostcalls_status(gpurt_t *rt, const gpurt_hostcalls_t *call
     if (!out)
         return REFUSE(err, GPURT_E_INVALID, "out is NULL: pass a place for the status");
     memset(out, 0, sizeof *out);
-    st = gpurt_life_check(rt, err);
-    if (st == GPURT_OK)
-        st = gpurt_hostcalls_book_take(calls, &own, err);
+    st = own_take(rt, calls, &own, err);
     if (st != GPURT_OK)
         return st;
     st = words_copy(rt, &words, own->calls.words, GPURT_HOSTCALL_WATCHED_BYTES, err);

@@ -3,6 +3,7 @@
 
 #include "channelkeep.h"
 #include "channelname.h"
+#include "life.h"
 #include "ownwait.h"
 #include "refuse.h"
 
@@ -68,11 +69,16 @@ static gpurt_status_t order_do(const gpurt_channellife_t *k, gpurt_t *rt,
     return st;
 }
 
-static gpurt_status_t take(const gpurt_channellife_t *k, const void *channel,
+static gpurt_status_t take(const gpurt_channellife_t *k, gpurt_t *rt, const void *channel,
                            gpurt_error_t *err)
 {
-    return gpurt_id_take(k->table, k->table->what, id_of(k, channel), words_of(channel),
-                         err);
+    const gpurt_opened_t *o;
+    gpurt_status_t st = gpurt_life_enter(rt, &o, err);
+
+    if (st != GPURT_OK)
+        return st;
+    return gpurt_life_leave(o, gpurt_id_take_of(k->table, k->table->what, o,
+                                                id_of(k, channel), words_of(channel), err));
 }
 
 /* ---- life ---------------------------------------------------------------------------- */
@@ -144,7 +150,7 @@ gpurt_status_t gpurt_channellife_order(const gpurt_channellife_t *k, gpurt_t *rt
                                        const void *args, size_t bytes, void *words,
                                        gpurt_error_t *err)
 {
-    gpurt_status_t st = take(k, channel, err);
+    gpurt_status_t st = take(k, rt, channel, err);
 
     if (st != GPURT_OK)
         return st;
@@ -177,7 +183,7 @@ gpurt_status_t gpurt_channellife_ask(const gpurt_channellife_t *k, gpurt_t *rt,
     if (!out)
         return REFUSE(err, GPURT_E_INVALID, "out is NULL: pass a place for the status");
     memset(out, 0, bytes);
-    st = take(k, channel, err);
+    st = take(k, rt, channel, err);
     if (st != GPURT_OK)
         return st;
     st = work_do(rt, k->read, channel, words, err);

@@ -123,8 +123,8 @@ gpurt_status_t gpurt_hostturn_enter(gpurt_hostturn_t *t, gpurt_t *rt,
 
     if (st != GPURT_OK)
         return st;
-    st = c ? gpurt_id_take(&gpurt_hostend_table, gpurt_hostend_table.what, c->id, c->words,
-                           err)
+    st = c ? gpurt_id_take_of(&gpurt_hostend_table, gpurt_hostend_table.what, t->o, c->id,
+                              c->words, err)
            : destroyed(err);
     if (st != GPURT_OK)
         return gpurt_life_leave(t->o, st);
@@ -226,8 +226,8 @@ gpurt_status_t gpurt_hostend_finish(const gpurt_opened_t *o, const gpurt_hostcha
                                     gpurt_error_t *err)
 {
     gpurt_hostpoll_t poll = gpurt_hostpoll_begin(UINT64_MAX);
-    gpurt_status_t st =
-        gpurt_id_take(&gpurt_hostend_table, gpurt_hostend_table.what, c->id, c->words, err);
+    gpurt_status_t st = gpurt_id_take_of(&gpurt_hostend_table, gpurt_hostend_table.what, o,
+                                         c->id, c->words, err);
     bool ending, used;
 
     if (st != GPURT_OK)

@@ -318,11 +318,18 @@ gpurt_status_t gpurt_peerchannel_status(gpurt_t *from, const gpurt_hostchannel_t
 
 /* ---- end --------------------------------------------------------------------------------- */
 
-static gpurt_status_t end_check(const gpurt_hostchannel_t *c, gpurt_error_t *err)
+static gpurt_status_t end_check(gpurt_t *rt, const gpurt_hostchannel_t *c,
+                                gpurt_error_t *err)
 {
-    gpurt_status_t st = gpurt_id_take(&ends, ends.what, c->id, c->words, err);
+    const gpurt_opened_t *o;
+    gpurt_status_t st = gpurt_life_enter(rt, &o, err);
 
-    return st == GPURT_OK ? gpurt_id_drop(&ends, c->id) : st;
+    if (st != GPURT_OK)
+        return st;
+    st = gpurt_id_take_of(&ends, ends.what, o, c->id, c->words, err);
+    if (st == GPURT_OK)
+        st = gpurt_id_drop(&ends, c->id);
+    return gpurt_life_leave(o, st);
 }
 
 /* Both end or none does: a mistake of the caller's is found before. */
@@ -332,13 +339,11 @@ static gpurt_status_t ends_check(gpurt_t *from, const gpurt_hostchannel_t *out, 
     gpurt_status_t st = pair_check(out, in, err);
 
     if (st == GPURT_OK)
-        st = gpurt_life_check(from, err);
-    if (st == GPURT_OK)
         st = gpurt_life_check(to, err);
     if (st == GPURT_OK)
-        st = end_check(out, err);
+        st = end_check(from, out, err);
     if (st == GPURT_OK)
-        st = end_check(in, err);
+        st = end_check(to, in, err);
     return st;
 }
 

@@ -71,6 +71,41 @@ gpurt_status_t gpurt_id_take(gpurt_idtable_t *t, const char *name, uint32_t id,
     return is ? GPURT_OK : gone(t, name, id, err);
 }
 
+/* of: whose device it is. */
+static gpurt_status_t stranger(const gpurt_idtable_t *t, const char *name,
+                               const gpurt_t *of, gpurt_error_t *err)
+{
+    if (gpurt_life_check(of, NULL) != GPURT_OK)
+        return REFUSE(err, GPURT_E_CLOSED,
+                      "%s: the %s is of a device that was closed: gpurt_open it again, use "
+                      "the new pointer",
+                      name, t->what);
+    return REFUSE(err, GPURT_E_HANDLE,
+                  "%s: the %s is of another device that is open: use it with the pointer "
+                  "that created it",
+                  name, t->what);
+}
+
+gpurt_status_t gpurt_id_take_of(gpurt_idtable_t *t, const char *name,
+                                const gpurt_opened_t *opened, uint32_t id,
+                                const void *begin, gpurt_error_t *err)
+{
+    gpurt_id_entry_t *e = entry_of(t, id);
+    const gpurt_t *of = NULL;
+    bool is, own;
+
+    lock(t);
+    is = entry_is(e, id, begin);
+    if (is)
+        of = e->rt;
+    own = is && gpurt_life_index(of) == opened->index;
+    e->users += own;
+    gpurt_lock_give(&t->lock);
+    if (!is)
+        return gone(t, name, id, err);
+    return own ? GPURT_OK : stranger(t, name, of, err);
+}
+
 /* Where the memory cannot be freed the thing is there again. Context: it is retired, and
  * nobody uses it. */
 static gpurt_status_t entry_end(gpurt_idtable_t *t, gpurt_id_entry_t *e)
@@ -122,14 +157,5 @@ gpurt_status_t gpurt_id_retire(gpurt_idtable_t *t, const char *name, gpurt_t *rt
     gpurt_life_leave(opened, GPURT_OK);
     if (!is)
         return gone(t, name, id, err);
-    if (!own && gpurt_life_check(of, NULL) != GPURT_OK)
-        return REFUSE(err, GPURT_E_CLOSED,
-                      "%s: the %s is of a device that was closed: gpurt_open it again, use "
-                      "the new pointer",
-                      name, t->what);
-    return own ? GPURT_OK
-               : REFUSE(err, GPURT_E_HANDLE,
-                        "%s: the %s is of another device that is open: use it with the "
-                        "pointer that created it",
-                        name, t->what);
+    return own ? GPURT_OK : stranger(t, name, of, err);
 }

@@ -11,6 +11,7 @@
 
 #include <gpurt/gpurt.h>
 
+#include "choice.h"
 #include "process.h"
 
 /* All under the table's lock. */
@@ -41,6 +42,10 @@ uint32_t gpurt_id_add(gpurt_idtable_t *t, gpurt_t *rt, const void *begin, void *
  * from before a fork. */
 gpurt_status_t gpurt_id_take(gpurt_idtable_t *t, const char *name, uint32_t id,
                              const void *begin, gpurt_error_t *err);
+/* As take, of a device that the caller has entered. Returns: GPURT_E_HANDLE of another's, too. */
+gpurt_status_t gpurt_id_take_of(gpurt_idtable_t *t, const char *name,
+                                const gpurt_opened_t *opened, uint32_t id,
+                                const void *begin, gpurt_error_t *err);
 /* Returns: what became of its memory where that went with it, else GPURT_OK. */
 gpurt_status_t gpurt_id_drop(gpurt_idtable_t *t, uint32_t id);
 
