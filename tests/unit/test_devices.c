@@ -493,6 +493,41 @@ static void every_place(bool cpu)
         OK(gpurt_close(all[i], &err));
 }
 
+/* What nobody destroyed is gone with its device: its places serve again, and it is not taken for
+ * the next device's of that number. Its memory stays, as all that was not destroyed. */
+static void left_behind(void)
+{
+    enum {
+        ROUNDS_OF_ALL = 2
+    };
+    static device_asks_t asks[ROUNDS_OF_ALL]
+                             [GPURT_HOSTCHANNELS]; /* to a leak checker held */
+    static comm_t left;
+    gpurt_channel_status_t status;
+    device_orders_t others;
+    device_asks_t more;
+    gpurt_t *other;
+    side_t s;
+
+    OK(device_open(1, &other, &err));
+    OK(gpurt_make_channel(other, &others, NULL, &err));
+    side_open(&s, 0);
+    comm_make(&s, &left);
+    side_close(&s);
+    for (uint32_t round = 0; round < ROUNDS_OF_ALL; round++) {
+        side_open(&s, 0);
+        comm_refused(s.rt, &left);
+        for (uint32_t i = 0; i < GPURT_HOSTCHANNELS; i++)
+            OK(gpurt_make_hostchannel(s.rt, &asks[round][i], NULL, &err));
+        CHECK_EQ(gpurt_make_hostchannel(s.rt, &more, NULL, &err), GPURT_E_NOMEM);
+        CHECK_MSG(strstr(err.text, "destroy some"), "%s", err.text);
+        side_close(&s);
+    }
+    OK(gpurt_channel_status(other, &others.channel, &status, &err));
+    OK(gpurt_channel_destroy(other, &others.channel, &err));
+    OK(gpurt_close(other, &err));
+}
+
 int main(void)
 {
     side_t a, b;
@@ -525,6 +560,7 @@ int main(void)
     side_close(&b);
 
     beside_each_other();
+    left_behind();
     every_place(info.backend == GPURT_BACKEND_CPU);
     return 0;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "channelkeep.h"
 
+#include "channellife.h"
 #include "part.h"
 #include "process.h"
 
@@ -47,6 +48,7 @@ static gpurt_status_t channels_close(gpurt_opened_t *o, gpurt_status_t status,
 {
     (void)status;
     (void)err;
+    gpurt_channellife_closed(o->index);
     lock();
     for (uint32_t i = 0; i < GPURT_CHANNELS_KEPT; i++)
         if (keep.things[i].memory && keep.things[i].device == o->index) {

@@ -81,6 +81,33 @@ static gpurt_status_t take(const gpurt_channellife_t *k, gpurt_t *rt, const void
                                                 id_of(k, channel), words_of(channel), err));
 }
 
+/* ---- tables of kinds that a process uses ---------------------------------------------- */
+
+enum {
+    KINDS = 6
+};
+static gpurt_lock_t tables_lock = GPURT_LOCK_INIT;
+static gpurt_idtable_t *tables[KINDS]; /* under the lock; NULL: no more */
+
+static void table_note(gpurt_idtable_t *t)
+{
+    uint32_t i = 0;
+
+    gpurt_lock_take(&tables_lock);
+    while (i < KINDS - 1 && tables[i] && tables[i] != t)
+        i++;
+    tables[i] = t;
+    gpurt_lock_give(&tables_lock);
+}
+
+void gpurt_channellife_closed(uint32_t device)
+{
+    gpurt_lock_take(&tables_lock);
+    for (uint32_t i = 0; i < KINDS && tables[i]; i++)
+        gpurt_id_close(tables[i], device);
+    gpurt_lock_give(&tables_lock);
+}
+
 /* ---- life ---------------------------------------------------------------------------- */
 
 gpurt_status_t gpurt_channellife_get(const gpurt_channellife_t *k, gpurt_t *rt,
@@ -91,12 +118,13 @@ gpurt_status_t gpurt_channellife_get(const gpurt_channellife_t *k, gpurt_t *rt,
 
     if (st != GPURT_OK)
         return st;
+    table_note(k->table);
     *id = gpurt_id_add(k->table, rt, *memory, NULL);
     if (*id)
         return GPURT_OK;
     gpurt_mem_destroy(rt, *memory);
-    return REFUSE(err, GPURT_E_NOMEM, "%u %s exist, more cannot be", k->table->count,
-                  k->plural);
+    return REFUSE(err, GPURT_E_NOMEM, "%u %s exist, more cannot be: destroy some",
+                  k->table->count, k->plural);
 }
 
 gpurt_status_t gpurt_channellife_begin(const gpurt_channellife_t *k, gpurt_t *rt,

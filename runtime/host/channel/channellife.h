@@ -56,4 +56,8 @@ gpurt_status_t gpurt_channellife_ask(const gpurt_channellife_t *k, gpurt_t *rt,
                                      const void *channel, void *words, void *out,
                                      size_t bytes, gpurt_error_t *err);
 
+/* Those of a device that closes are gone, but for their memory: their places serve again. Context:
+ * nobody is inside, and no kernel runs. */
+void gpurt_channellife_closed(uint32_t device);
+
 #endif

@@ -110,7 +110,7 @@ gpurt_status_t gpurt_id_take_of(gpurt_idtable_t *t, const char *name,
  * nobody uses it. */
 static gpurt_status_t entry_end(gpurt_idtable_t *t, gpurt_id_entry_t *e)
 {
-    gpurt_status_t st = gpurt_mem_destroy(e->rt, e->memory);
+    gpurt_status_t st = e->memory ? gpurt_mem_destroy(e->rt, e->memory) : GPURT_OK;
 
     lock(t);
     if (st == GPURT_OK)
@@ -158,4 +158,19 @@ gpurt_status_t gpurt_id_retire(gpurt_idtable_t *t, const char *name, gpurt_t *rt
     if (!is)
         return gone(t, name, id, err);
     return own ? GPURT_OK : stranger(t, name, of, err);
+}
+
+void gpurt_id_close(gpurt_idtable_t *t, uint32_t device)
+{
+    lock(t);
+    for (uint32_t i = 0; i < t->count; i++) {
+        gpurt_id_entry_t *e = &t->entries[i];
+
+        if (!e->begin || gpurt_life_index(e->rt) != device)
+            continue;
+        e->live = false;
+        if (e->users == 0)
+            e->begin = NULL; /* else its last user does that */
+    }
+    gpurt_lock_give(&t->lock);
 }

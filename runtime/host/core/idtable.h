@@ -54,4 +54,8 @@ gpurt_status_t gpurt_id_drop(gpurt_idtable_t *t, uint32_t id);
 gpurt_status_t gpurt_id_retire(gpurt_idtable_t *t, const char *name, gpurt_t *rt,
                                uint32_t id, const void *begin, gpurt_error_t *err);
 
+/* What is left of a device that closes: nobody takes it any more, and its place serves again.
+ * Context: of a table whose things have no memory of their own. */
+void gpurt_id_close(gpurt_idtable_t *t, uint32_t device);
+
 #endif

@@ -10,7 +10,7 @@
  *     gpurt_channel_destroy(rt, &orders.channel, &err);
  *
  * channel.h is what kernels call. The description may be copied freely; a copy of one that was
- * destroyed is recognised by the host, GPURT_E_HANDLE. Kernels recognise it as well while the
+ * destroyed, or whose device was closed, is recognised by the host, GPURT_E_HANDLE. Kernels recognise it as well while the
  * memory is kept: the last GPURT_CHANNELS_KEPT of them, until the device closes.
  * Context of all calls: host, any thread. */
 #ifndef GPURT_CHANNELS_H
