@@ -6,6 +6,9 @@
 #include "channel_trace.h"
 #include "stage_parts.h"
 
+#include <pthread.h>
+#include <unistd.h>
+
 static const gpurt_launch_t storm_shape = {.grid = {4, 1, 1}, .block = {128, 1, 1}};
 
 /* ---- one call after the other --------------------------------------------------------- */
@@ -192,6 +195,49 @@ static void many_come_and_go(void)
 
         TRACE(&c, SENT(CHANNEL_SEND, 1, GPURT_OK));
         OK(gpurt_channel_destroy(rt, &c, &err));
+    }
+}
+
+/* Threads that close one channel until it is gone. Owner: closed_once_beside_a_destroy. */
+typedef struct closing {
+    gpurt_channel_t channel;
+    uint32_t xclosed; /* calls that were told they did it; written by: its threads */
+} closing_t;
+
+static void *close_until_gone(void *context)
+{
+    closing_t *c = (closing_t *)context;
+    gpurt_status_t st;
+
+    do {
+        st = gpurt_channel_end(rt, &c->channel, NULL);
+        if (st == GPURT_OK)
+            gpurt_add_relaxed_sys_u32(&c->xclosed, 1); /* relaxed: a count, then a join */
+        CHECK(st == GPURT_OK || st == GPURT_E_CHANNEL_CLOSED || st == GPURT_E_HANDLE);
+    } while (st != GPURT_E_HANDLE);
+    return NULL;
+}
+
+/* A destroy buries what a close answers with: it waits for those in progress. */
+static void closed_once_beside_a_destroy(void)
+{
+    enum {
+        CLOSERS = 4,
+        TIMES = 150
+    };
+
+    for (uint32_t i = 0; i < TIMES; i++) {
+        closing_t c = {.channel = channel_made(4, 8, 0, 0)};
+        gpurt_channel_t copy = c.channel;
+        pthread_t closers[CLOSERS];
+
+        for (uint32_t k = 0; k < CLOSERS; k++)
+            CHECK(pthread_create(&closers[k], NULL, close_until_gone, &c) == 0);
+        usleep(500 + i % 50 * 40);
+        OK(gpurt_channel_destroy(rt, &copy, &err));
+        for (uint32_t k = 0; k < CLOSERS; k++)
+            pthread_join(closers[k], NULL);
+        CHECK_MSG(c.xclosed <= 1, "%u calls have closed channel %u", c.xclosed, i);
     }
 }
 
@@ -427,6 +473,7 @@ static const stage_part_t parts[] = {
     {"the_most_urgent_comes_first", the_most_urgent_comes_first},
     {"cancelled_senders_lose_nothing", cancelled_senders_lose_nothing},
     {"nothing_lies_behind_the_receivers", nothing_lies_behind_the_receivers},
+    {"closed_once_beside_a_destroy", closed_once_beside_a_destroy},
     {"who_waits_and_is_cancelled_lets_go", who_waits_and_is_cancelled_lets_go},
     {"halves_are_waited_for", halves_are_waited_for},
     {"the_judge_knows_a_queue", the_judge_knows_a_queue},

@@ -159,6 +159,7 @@ gpurt_status_t gpurt_channellife_end(const gpurt_channellife_t *k, gpurt_t *rt,
     st = gpurt_id_retire(k->table, k->table->what, rt, id, words_of(channel), err);
     if (st != GPURT_OK)
         return st;
+    gpurt_id_outlast(k->table, id); /* their answers lie in the words */
     gpurt_watch_end(rt, k->class_, id);
     gpurt_channel_name(desk_of(k, words), id, NULL);
     desk_of(k, words)->xstate = GPURT_CHANNEL_DESTROYED;

@@ -38,7 +38,8 @@ gpurt_status_t gpurt_channellife_get(const gpurt_channellife_t *k, gpurt_t *rt,
 gpurt_status_t gpurt_channellife_begin(const gpurt_channellife_t *k, gpurt_t *rt,
                                        const void *made, void *words, const char *name,
                                        void *out, gpurt_error_t *err);
-/* channel: none, or its description, which is cleared. words: what is said to who uses it still. */
+/* channel: none, or its description, which is cleared. words: what is said to who uses it still.
+ * Waits for calls of the host's that are in progress. */
 gpurt_status_t gpurt_channellife_end(const gpurt_channellife_t *k, gpurt_t *rt,
                                      void *channel, void *words, gpurt_error_t *err);
 /* Returns: GPURT_E_CHANNEL_CLOSED, of one that was closed before. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "idtable.h"
 
+#include "hostpoll.h"
 #include "life.h"
 #include "refuse.h"
 
@@ -158,6 +159,24 @@ gpurt_status_t gpurt_id_retire(gpurt_idtable_t *t, const char *name, gpurt_t *rt
     if (!is)
         return gone(t, name, id, err);
     return own ? GPURT_OK : stranger(t, name, of, err);
+}
+
+static bool is_alone(gpurt_idtable_t *t, uint32_t id)
+{
+    bool alone;
+
+    lock(t);
+    alone = entry_of(t, id)->users == 1;
+    gpurt_lock_give(&t->lock);
+    return alone;
+}
+
+void gpurt_id_outlast(gpurt_idtable_t *t, uint32_t id)
+{
+    gpurt_hostpoll_t poll = gpurt_hostpoll_begin(UINT64_MAX);
+
+    while (!is_alone(t, id))
+        (void)gpurt_hostpoll_next(&poll);
 }
 
 void gpurt_id_close(gpurt_idtable_t *t, uint32_t device)

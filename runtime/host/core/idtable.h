@@ -4,7 +4,8 @@
  * memory is gone is recognised, also where the same memory serves again.
  *
  * As in heaptable.h: a call takes a thing and drops it; a destroy retires it, so that nobody
- * new gets it, and its memory goes with whoever drops it last. Nobody waits for anybody.
+ * new gets it, and its memory goes with whoever drops it last. Nobody waits for anybody, but one
+ * who destroys what calls answer with (gpurt_id_outlast).
  * Context of all: host, any thread. */
 #ifndef GPURT_HOST_IDTABLE_H
 #define GPURT_HOST_IDTABLE_H
@@ -53,6 +54,8 @@ gpurt_status_t gpurt_id_drop(gpurt_idtable_t *t, uint32_t id);
  * GPURT_E_HANDLE of another device's pointer, too; GPURT_E_CLOSED. */
 gpurt_status_t gpurt_id_retire(gpurt_idtable_t *t, const char *name, gpurt_t *rt,
                                uint32_t id, const void *begin, gpurt_error_t *err);
+/* Of one that the caller has retired: waits for calls that took it before. */
+void gpurt_id_outlast(gpurt_idtable_t *t, uint32_t id);
 
 /* What is left of a device that closes: nobody takes it any more, and its place serves again.
  * Context: of a table whose things have no memory of their own. */

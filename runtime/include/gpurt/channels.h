@@ -71,7 +71,8 @@ gpurt_status_t gpurt_channel_grant_more(gpurt_t *rt, const gpurt_channel_t *chan
 gpurt_status_t gpurt_channel_set_limit(gpurt_t *rt, const gpurt_channel_t *channel,
                                        uint32_t limit, gpurt_error_t *err);
 
-/* Messages that are left are gone. Context: no kernel uses it. NULL and a description of zeros:
+/* Messages that are left are gone. Waits for calls of the host that are in progress. Context: no
+ * kernel uses it. NULL and a description of zeros:
  * nothing. When it is refused (GPURT_E_HANDLE: destroyed before, or another device's)
  * *channel stays as it was. */
 gpurt_status_t gpurt_channel_destroy(gpurt_t *rt, gpurt_channel_t *channel,
