@@ -29,7 +29,7 @@ static uint32_t asked[HOSTCALL_THREADS]; /* by the thread that serves */
 static struct {
     pthread_mutex_t lock;
     pthread_cond_t news;
-    bool open;
+    bool open, leaves; /* leaves: the function ends its thread there */
     uint32_t came;
 } gate = {.lock = PTHREAD_MUTEX_INITIALIZER, .news = PTHREAD_COND_INITIALIZER};
 
@@ -55,6 +55,15 @@ GPURT_HOST_FUNCTION(reverse, context, ask, got)
     return GPURT_OK;
 }
 
+/* A request to cancel it does nothing; pthread_exit does. */
+static void function_leaves(void)
+{
+    pthread_cancel(pthread_self());
+    pthread_testcancel();
+    gate.came += 100;
+    pthread_exit(NULL);
+}
+
 GPURT_HOST_FUNCTION(stall, context, ask, got)
 {
     (void)context;
@@ -64,6 +73,8 @@ GPURT_HOST_FUNCTION(stall, context, ask, got)
     while (!gate.open)
         pthread_cond_wait(&gate.news, &gate.lock);
     pthread_mutex_unlock(&gate.lock);
+    if (gate.leaves)
+        function_leaves();
     *got = *ask + 1;
     return GPURT_OK;
 }
@@ -294,6 +305,73 @@ static void ends_while_it_waits(const gpurt_kernel_t *kernel, gpurt_status_t wan
     must(gpurt_hostcalls_destroy(rt, &args.calls, &err));
 }
 
+/* What the library says meanwhile. Owner: the test. */
+typedef struct heard {
+    FILE *file;
+    int before; /* standard error */
+} heard_t;
+
+static heard_t hear(void)
+{
+    heard_t h = {.file = tmpfile(), .before = dup(STDERR_FILENO)};
+
+    CHECK(h.file && h.before >= 0);
+    CHECK(dup2(fileno(h.file), STDERR_FILENO) == STDERR_FILENO);
+    return h;
+}
+
+static void heard_end(const heard_t *h, char *text, size_t room)
+{
+    size_t n;
+
+    CHECK(dup2(h->before, STDERR_FILENO) == STDERR_FILENO);
+    close(h->before);
+    rewind(h->file);
+    n = fread(text, 1, room - 1, h->file);
+    text[n] = '\0';
+    fclose(h->file);
+}
+
+/* Its callers are told, as later ones are; the other functions run, and all ends as ever. */
+static void a_function_that_ends_its_thread_is_told(void)
+{
+    char text[1024];
+    heard_t heard;
+
+    calls_make(2);
+    gate_set(true);
+    gate.leaves = true;
+    for (uint32_t i = 0; i < 2; i++) {
+        heard = hear();
+        reset();
+        args.ns = LONG_NS; /* a port that is lost ends the test */
+        start(&gpurt_kernel_hostcall_stall, 2, 32);
+        must(finish());
+        heard_end(&heard, text, sizeof text);
+        for (uint32_t k = 0; k < 64; k++)
+            CHECK_MSG(status[k] == GPURT_E_NO_FUNCTION, "lane %u: %s", k,
+                      gpurt_status_name(status[k]));
+        if (i == 0)
+            CHECK_CONTAINS(text, "host calls desk: function 3 ended the thread");
+        else
+            CHECK_EQ(text[0], '\0');
+    }
+    CHECK_EQ(gate.came, 101);
+    gate.leaves = false;
+    CHECK_EQ(counts().unknown, 128);
+    reset();
+    start(&gpurt_kernel_hostcall_reverse, 2, 33);
+    must(finish());
+    CHECK_EQ(status[65], GPURT_OK);
+    must(gpurt_hostcalls_add(rt, &args.calls, stall, NULL, &err));
+    reset();
+    start(&gpurt_kernel_hostcall_stall, 2, 32);
+    must(finish());
+    CHECK_EQ(status[63], GPURT_OK);
+    CHECK(counts().used_ns > 0);
+    must(gpurt_hostcalls_destroy(rt, &args.calls, &err));
+}
+
 static void files_are_written(void)
 {
     char path[] = "/tmp/gpurt_hostcall_XXXXXX", line[16];
@@ -388,6 +466,7 @@ int main(void)
     late_answers_are_nobodys();
     ends_while_it_waits(&gpurt_kernel_hostcall_cancel, GPURT_OK);
     ends_while_it_waits(&gpurt_kernel_hostcall_panic, GPURT_E_PANIC);
+    a_function_that_ends_its_thread_is_told();
     files_are_written();
     it_sleeps();
     a_child_is_told();

@@ -17,13 +17,18 @@ typedef struct gpurt_hostcall_row {
     uint32_t ask_bytes, answer_bytes;
 } gpurt_hostcall_row_t;
 
+/* What a port's lanes ask. Copied: what kernels write into the port is read once. */
+typedef struct gpurt_hostcall_question {
+    uint32_t function, lanes, ask_bytes, answer_bytes;
+    uint64_t argument;
+} gpurt_hostcall_question_t;
+
 /* Owner: the book. */
 typedef struct gpurt_hostcalls_own {
     const gpurt_opened_t *opened;
     gpurt_hostcalls_t calls;
     char name[GPURT_HOSTCALL_NAME_BYTES];
     uint32_t stop_ms;
-    pthread_t thread;
     bool serves;       /* the thread is there; written by: who makes and ends it */
     uint32_t xrunning; /* number of the function that runs, and 1; written by: the thread */
     uint64_t xserved;  /* ports; written by: the thread */
@@ -31,12 +36,15 @@ typedef struct gpurt_hostcalls_own {
     uint32_t users;    /* under the book's lock */
     bool ending;       /* likewise: somebody destroys it */
     pthread_mutex_t lock; /* of what follows, up to the thread's own */
+    pthread_t thread;     /* another one follows where a function ends it */
     bool stopped;         /* the thread is to end */
     bool ended;           /* it does, and serves no more */
     gpurt_hostcall_row_t rows[GPURT_HOSTCALL_FUNCTIONS];
     int files[GPURT_HOSTCALLS_FILES]; /* descriptors */
     uint32_t file_count;
     /* The thread's own. */
+    gpurt_hostcall_question_t question;        /* that it works at, */
+    uint32_t port, turn, rank;                 /* from there, of that lane */
     uint32_t turns[GPURT_HOSTCALL_PORTS_MOST]; /* of the last answers */
     uint32_t answered[GPURT_HOSTCALL_WORDS];   /* as stored */
     char GPURT_ALIGN(64) ask[GPURT_HOSTCALL_AREA];

@@ -354,18 +354,19 @@ gpurt_status_t gpurt_hostcalls_file(gpurt_t *rt, const gpurt_hostcalls_t *calls,
 
 /* ---- status ---------------------------------------------------------------------------- */
 
+/* Context: under the lock, so that the thread is there. */
 static uint64_t used_ns(const gpurt_hostcalls_own_t *own)
 {
     struct timespec t = {0};
     clockid_t clock;
 
-    if (!own->serves || pthread_getcpuclockid(own->thread, &clock) != 0 ||
+    if (!own->serves || own->ended || pthread_getcpuclockid(own->thread, &clock) != 0 ||
         clock_gettime(clock, &t) != 0)
         return 0;
     return (uint64_t)t.tv_sec * NS_A_S + (uint64_t)t.tv_nsec;
 }
 
-static void status_fill(const gpurt_hostcalls_own_t *own, const gpurt_hostcall_words_t *w,
+static void status_fill(gpurt_hostcalls_own_t *own, const gpurt_hostcall_words_t *w,
                         gpurt_hostcalls_status_t *out)
 {
     memcpy(out->name, own->name, sizeof out->name);
@@ -378,7 +379,9 @@ static void status_fill(const gpurt_hostcalls_own_t *own, const gpurt_hostcall_w
     out->cancelled = w->xcancelled;
     out->refused = w->xrefused;
     out->unknown = gpurt_load_relaxed_sys_u64(&own->xunknown); /* relaxed: a statistic */
+    pthread_mutex_lock(&own->lock);
     out->used_ns = used_ns(own);
+    pthread_mutex_unlock(&own->lock);
 }
 
 gpurt_status_t gpurt_hostcalls_status(gpurt_t *rt, const gpurt_hostcalls_t *calls,

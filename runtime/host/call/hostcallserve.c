@@ -9,6 +9,7 @@
 #include "hostthread.h"
 #include "ownword.h"
 #include "refuse.h"
+#include "tell.h"
 #include "threadwait.h"
 
 #include <errno.h>
@@ -20,12 +21,6 @@ enum {
     NS_A_MS = 1000000,
     ROUNDS = 8 /* without a question, then it looks at the time: that takes as long */
 };
-
-/* What a port's lanes ask. Copied: what kernels write into the port is read once. */
-typedef struct question {
-    uint32_t function, lanes, ask_bytes, answer_bytes;
-    uint64_t argument;
-} question_t;
 
 /* ---- built in ------------------------------------------------------------------------- */
 
@@ -55,7 +50,8 @@ static gpurt_status_t write_all(int file, const char *from, size_t bytes)
     return GPURT_OK;
 }
 
-static gpurt_status_t file_write(gpurt_hostcalls_own_t *own, const question_t *q)
+static gpurt_status_t file_write(gpurt_hostcalls_own_t *own,
+                                 const gpurt_hostcall_question_t *q)
 {
     int file = -1;
 
@@ -67,7 +63,8 @@ static gpurt_status_t file_write(gpurt_hostcalls_own_t *own, const question_t *q
                     : write_all(file, own->ask, q->ask_bytes);
 }
 
-static gpurt_status_t time_tell(gpurt_hostcalls_own_t *own, const question_t *q)
+static gpurt_status_t time_tell(gpurt_hostcalls_own_t *own,
+                                const gpurt_hostcall_question_t *q)
 {
     uint64_t now = gpurt_real_ns();
 
@@ -77,7 +74,8 @@ static gpurt_status_t time_tell(gpurt_hostcalls_own_t *own, const question_t *q)
     return GPURT_OK;
 }
 
-static gpurt_status_t built_in(gpurt_hostcalls_own_t *own, const question_t *q)
+static gpurt_status_t built_in(gpurt_hostcalls_own_t *own,
+                               const gpurt_hostcall_question_t *q)
 {
     switch (q->function) {
     case GPURT_HOSTCALL_PRINT:
@@ -93,7 +91,8 @@ static gpurt_status_t built_in(gpurt_hostcalls_own_t *own, const question_t *q)
 
 /* ---- questions ------------------------------------------------------------------------ */
 
-static gpurt_status_t row_check(const gpurt_hostcall_row_t *row, const question_t *q)
+static gpurt_status_t row_check(const gpurt_hostcall_row_t *row,
+                                const gpurt_hostcall_question_t *q)
 {
     if (!row->function)
         return GPURT_E_NO_FUNCTION;
@@ -104,7 +103,8 @@ static gpurt_status_t row_check(const gpurt_hostcall_row_t *row, const question_
 
 /* The question lies in own->ask. */
 static gpurt_status_t question_do(gpurt_hostcalls_own_t *own,
-                                  const gpurt_hostcall_row_t *row, const question_t *q)
+                                  const gpurt_hostcall_row_t *row,
+                                  const gpurt_hostcall_question_t *q)
 {
     gpurt_status_t st;
 
@@ -116,7 +116,7 @@ static gpurt_status_t question_do(gpurt_hostcalls_own_t *own,
 }
 
 static void ask_gather(gpurt_hostcalls_own_t *own, const gpurt_hostcall_port_t *port,
-                       const question_t *q, uint32_t rank)
+                       const gpurt_hostcall_question_t *q, uint32_t rank)
 {
     for (uint32_t i = 0; i < gpurt_hostcall_units(q->ask_bytes); i++)
         memcpy(own->ask + (size_t)i * GPURT_HOSTCALL_UNIT,
@@ -125,7 +125,8 @@ static void ask_gather(gpurt_hostcalls_own_t *own, const gpurt_hostcall_port_t *
 
 /* Over the lane's own question. */
 static void answer_scatter(const gpurt_hostcalls_own_t *own, gpurt_hostcall_port_t *port,
-                           const question_t *q, uint32_t rank, gpurt_status_t st)
+                           const gpurt_hostcall_question_t *q, uint32_t rank,
+                           gpurt_status_t st)
 {
     uint32_t first = GPURT_HOSTCALL_UNIT - GPURT_HOSTCALL_HEAD, bytes = q->answer_bytes;
     char *to = port->area + gpurt_hostcall_unit_at(0, rank, q->lanes);
@@ -147,7 +148,7 @@ static void answer_scatter(const gpurt_hostcalls_own_t *own, gpurt_hostcall_port
 }
 
 /* A kernel that writes where it should not may have left anything there. */
-static bool question_fits(const question_t *q)
+static bool question_fits(const gpurt_hostcall_question_t *q)
 {
     if (q->lanes == 1)
         return q->ask_bytes <= GPURT_HOSTCALL_ASK_MOST &&
@@ -166,50 +167,69 @@ static void unknown_add(gpurt_hostcalls_own_t *own)
     gpurt_add_relaxed_sys_u64(&own->xunknown, 1); /* relaxed: a statistic */
 }
 
-static void port_serve(gpurt_hostcalls_own_t *own, gpurt_hostcall_port_t *port)
+/* Into own->question. */
+static gpurt_hostcall_row_t question_read(gpurt_hostcalls_own_t *own,
+                                          const gpurt_hostcall_port_t *port)
 {
-    question_t q = {port->function, port->lanes, port->ask_bytes, port->answer_bytes,
-                    port->argument};
+    gpurt_hostcall_question_t *q = &own->question;
     gpurt_hostcall_row_t row = {0};
 
-    if (!question_fits(&q)) {
-        q = (question_t){GPURT_HOSTCALL_FUNCTIONS, GPURT_WARP_SIZE, 0, 0, 0};
-    } else if (q.function < GPURT_HOSTCALL_BUILT_IN) {
+    *q = (gpurt_hostcall_question_t){port->function, port->lanes, port->ask_bytes,
+                                     port->answer_bytes, port->argument};
+    if (!question_fits(q)) {
+        *q =
+            (gpurt_hostcall_question_t){GPURT_HOSTCALL_FUNCTIONS, GPURT_WARP_SIZE, 0, 0, 0};
+    } else if (q->function < GPURT_HOSTCALL_BUILT_IN) {
         pthread_mutex_lock(&own->lock);
-        row = own->rows[q.function];
+        row = own->rows[q->function];
         pthread_mutex_unlock(&own->lock);
     }
-    running_set(own, q.function + 1);
-    for (uint32_t rank = 0; rank < q.lanes; rank++) {
+    return row;
+}
+
+static void port_serve(gpurt_hostcalls_own_t *own, gpurt_hostcall_port_t *port)
+{
+    const gpurt_hostcall_question_t *q = &own->question;
+    gpurt_hostcall_row_t row = question_read(own, port);
+
+    running_set(own, q->function + 1);
+    for (own->rank = 0; own->rank < q->lanes; own->rank++) {
         gpurt_status_t st;
 
-        ask_gather(own, port, &q, rank);
-        st = question_do(own, &row, &q);
-        if (q.function >= GPURT_HOSTCALL_BUILT_IN ? st == GPURT_E_NO_FUNCTION
-                                                  : row_check(&row, &q) != GPURT_OK)
+        ask_gather(own, port, q, own->rank);
+        st = question_do(own, &row, q);
+        if (q->function >= GPURT_HOSTCALL_BUILT_IN ? st == GPURT_E_NO_FUNCTION
+                                                   : row_check(&row, q) != GPURT_OK)
             unknown_add(own);
-        answer_scatter(own, port, &q, rank, st);
+        answer_scatter(own, port, q, own->rank, st);
     }
+}
+
+/* From here on it is the kernel's. */
+static void port_give(gpurt_hostcalls_own_t *own, uint32_t port)
+{
+    uint32_t at = port / 32;
+
     running_set(own, 0);
     gpurt_add_relaxed_sys_u64(&own->xserved, 1); /* relaxed: for who waits */
+    own->turns[port] = own->turn;
+    own->answered[at] ^= 1u << port % 32;
+    gpurt_ownword_store(own->opened, &own->calls.side->xanswered[at], own->answered[at]);
 }
 
 /* Returns: whether there was a question. */
 static bool round_serve(gpurt_hostcalls_own_t *own)
 {
-    const gpurt_opened_t *o = own->opened;
     gpurt_hostcall_side_t *side = own->calls.side;
     bool some = false;
 
     for (uint32_t port = 0; port < own->calls.port_count; port++) {
-        uint32_t turn = gpurt_ownword_load(o, &side->xasked[port]), at = port / 32;
-
-        if (turn == own->turns[port])
+        own->turn = gpurt_ownword_load(own->opened, &side->xasked[port]);
+        if (own->turn == own->turns[port])
             continue;
+        own->port = port;
         port_serve(own, &own->calls.ports[port]);
-        own->turns[port] = turn;
-        own->answered[at] ^= 1u << port % 32;
-        gpurt_ownword_store(o, &side->xanswered[at], own->answered[at]);
+        port_give(own, port);
         some = true;
     }
     return some;
@@ -255,9 +275,8 @@ static void self_tell(const gpurt_hostcalls_own_t *own)
 GPURT_STATIC_ASSERT(GPURT_THREADUSE_CALLS + GPURT_HOSTCALLS <= GPURT_THREADPAGE_USERS,
                     "each has a place");
 
-static void *serve_run(void *context)
+static void serve(gpurt_hostcalls_own_t *own)
 {
-    gpurt_hostcalls_own_t *own = (gpurt_hostcalls_own_t *)context;
     gpurt_hostpoll_t idle = gpurt_hostpoll_begin(UINT64_MAX);
     uint32_t quiet = 0;
 
@@ -270,11 +289,70 @@ static void *serve_run(void *context)
             quiet = 0;
         } else if (stops && ends(own)) { /* a whole round behind the word to stop */
             gpurt_threadwait_unuse(own->opened, user_place(own));
-            return NULL;
+            return;
         } else if (gpurt_hostpoll_naps(&idle) || ++quiet % ROUNDS == 0) {
             (void)gpurt_hostpoll_next(&idle);
         }
     }
+}
+
+/* ---- a function that ends the thread ---------------------------------------------------- */
+
+static void *serve_run(void *context);
+
+/* Its lanes are answered, and it is asked no more. */
+static void function_drop(gpurt_hostcalls_own_t *own)
+{
+    const gpurt_hostcall_question_t *q = &own->question;
+
+    gpurt_tell_always("host calls %s: function %u ended the thread that serves them and is "
+                      "taken away: let functions return, without pthread_exit",
+                      own->name, q->function);
+    pthread_mutex_lock(&own->lock);
+    if (q->function < GPURT_HOSTCALL_BUILT_IN)
+        own->rows[q->function].function = NULL;
+    pthread_mutex_unlock(&own->lock);
+    memset(own->answer, 0, q->answer_bytes);
+    for (; own->rank < q->lanes; own->rank++) {
+        unknown_add(own);
+        answer_scatter(own, &own->calls.ports[own->port], q, own->rank,
+                       GPURT_E_NO_FUNCTION);
+    }
+    port_give(own, own->port);
+}
+
+/* Context: the thread that ends, by pthread_exit in a function; another one serves on. */
+static void serve_left(void *context)
+{
+    gpurt_hostcalls_own_t *own = (gpurt_hostcalls_own_t *)context;
+    pthread_t next;
+    int failed;
+
+    function_drop(own);
+    pthread_mutex_lock(&own->lock);
+    failed = gpurt_thread_start_lanes(&next, serve_run, own);
+    if (!failed) {
+        pthread_detach(own->thread);
+        own->thread = next;
+    }
+    own->ended = failed != 0;
+    pthread_mutex_unlock(&own->lock);
+    if (failed)
+        gpurt_tell_always("host calls %s: no thread to serve them any more (%s): their "
+                          "callers wait for ever",
+                          own->name, strerror(failed));
+}
+
+/* A cancellation would end the thread in the middle of what it does. */
+static void *serve_run(void *context)
+{
+    int state;
+
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    pthread_cleanup_push(serve_left, context);
+    serve((gpurt_hostcalls_own_t *)context);
+    pthread_cleanup_pop(0);
+    return NULL;
 }
 
 gpurt_status_t gpurt_hostcalls_serve(gpurt_hostcalls_own_t *own, gpurt_error_t *err)

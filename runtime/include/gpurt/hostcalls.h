@@ -18,7 +18,8 @@
  * One thread of the runtime's serves the kernels: it looks for 50 us behind the last question,
  * then sleeps between looks, a sixteenth of the silence so far, 4 ms at most. It runs all functions, one
  * after the other; one that takes long keeps the others waiting. A function may call gpurt, but
- * must not wait for a kernel that waits for the host.
+ * must not wait for a kernel that waits for the host. It returns: one that calls pthread_exit is told
+ * of on standard error and taken away, and its callers get GPURT_E_NO_FUNCTION.
  * Context of all calls: host, any thread. */
 #ifndef GPURT_HOSTCALLS_H
 #define GPURT_HOSTCALLS_H
