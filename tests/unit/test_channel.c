@@ -187,6 +187,69 @@ static void bad_input_is_told(void)
           GOT(CHANNEL_RECEIVE, 0, GPURT_E_HANDLE), SENT(CHANNEL_CLOSE, 0, GPURT_E_HANDLE));
 }
 
+GPURT_CHANNEL(channel_named_one, uint32_t, 4);
+
+static void name_is(const gpurt_channel_t *c, const char *want)
+{
+    gpurt_channel_status_t s;
+
+    OK(gpurt_channel_status(rt, c, &s, &err));
+    CHECK_MSG(strcmp(s.name, want) == 0, "%s, not %s", s.name, want);
+}
+
+/* Names come into errors and reports of one line. */
+static void names_are_plain(void)
+{
+    static const char *const names[][2] = {
+        {"nl\nhere", "nl\\nhere"},
+        {"red\033[31m", "red\\u{1b}[31m"},
+        {"0123456789012345678901234567890123456789012345\xc3\xa4xyz",
+         "01234567890123456789012345678901234567890123..."},
+    };
+    gpurt_error_t e = {0};
+
+    for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
+        gpurt_channel_t c = channel_named(names[i][0], 4, 8, 0, 0);
+
+        name_is(&c, names[i][1]);
+        OK(gpurt_channel_end(rt, &c, &err));
+        CHECK_EQ(gpurt_channel_end(rt, &c, &e), GPURT_E_CHANNEL_CLOSED);
+        CHECK_CONTAINS(e.text, names[i][1]);
+        OK(gpurt_channel_destroy(rt, &c, &err));
+    }
+}
+
+/* What it is called in the program, with a number where a loop makes several. */
+static void names_of_an_array_differ(void)
+{
+    channel_named_one_t all[3];
+    char want[GPURT_CHANNEL_NAME_BYTES];
+    gpurt_error_t e = {0};
+    uint32_t first = 0;
+
+    for (uint32_t i = 0; i < 3; i++) {
+        gpurt_channel_status_t s;
+
+        OK(gpurt_make_channel(rt, &(all[i]),
+                              &(gpurt_channel_options_t){.policy = GPURT_CHANNEL_FAIL,
+                                                         .flags = GPURT_CHANNEL_ALONE},
+                              &err));
+        OK(gpurt_channel_status(rt, &all[i].channel, &s, &err));
+        if (i == 0)
+            CHECK_MSG(sscanf(s.name, "all[i] #%u", &first) == 1, "%s", s.name);
+        snprintf(want, sizeof want, "all[i] #%u", first + i);
+        name_is(&all[i].channel, want);
+        OK(gpurt_channel_destroy(rt, &all[i].channel, &err));
+    }
+    OK(gpurt_make_channel(rt, &all[2], NULL, &err));
+    name_is(&all[2].channel, "all[2]");
+    OK(gpurt_channel_destroy(rt, &all[2].channel, &err));
+    CHECK_EQ(gpurt_make_channel(
+                 rt, &all[0], &(gpurt_channel_options_t){.flags = GPURT_CHANNEL_PAIR}, &e),
+             GPURT_E_INVALID);
+    CHECK_CONTAINS(e.text, "declare the type with GPURT_PAIR");
+}
+
 /* More channels end than are kept, and a device closes with some of them. */
 static void many_come_and_go(void)
 {
@@ -473,6 +536,8 @@ static const stage_part_t parts[] = {
     {"the_most_urgent_comes_first", the_most_urgent_comes_first},
     {"cancelled_senders_lose_nothing", cancelled_senders_lose_nothing},
     {"nothing_lies_behind_the_receivers", nothing_lies_behind_the_receivers},
+    {"names_are_plain", names_are_plain},
+    {"names_of_an_array_differ", names_of_an_array_differ},
     {"closed_once_beside_a_destroy", closed_once_beside_a_destroy},
     {"who_waits_and_is_cancelled_lets_go", who_waits_and_is_cancelled_lets_go},
     {"halves_are_waited_for", halves_are_waited_for},

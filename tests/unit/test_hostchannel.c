@@ -273,6 +273,9 @@ static void what_cannot_be_is_told(void)
     CHECK_EQ(
         gpurt_hostchannel_receive(rt, &args.orders.channel, &word, 4, 1, 0, NULL, &err),
         GPURT_E_INVALID);
+    CHECK_EQ(gpurt_device_receive_many(rt, &args.answers, &answer, 0, 0, NULL, &err),
+             GPURT_E_INVALID);
+    CHECK_CONTAINS(err.text, "0 messages: pass 1 or more");
     CHECK_EQ(gpurt_hostchannel_close(rt, &args.answers.channel, &err), GPURT_E_INVALID);
     CHECK_EQ(gpurt_device_receive(rt, &args.answers, &answer, 0, &err), GPURT_E_EMPTY);
     start(&gpurt_kernel_hostchannel_cases, 1, 32);

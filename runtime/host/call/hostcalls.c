@@ -11,6 +11,7 @@
 #include "outfile.h"
 #include "ownwait.h"
 #include "refuse.h"
+#include "tell.h"
 #include "watch.h"
 
 #include <errno.h>
@@ -102,7 +103,7 @@ static gpurt_status_t own_make(const gpurt_hostcalls_options_t *o,
                       GPURT_HOSTCALLS);
     }
     if (o->name && o->name[0])
-        snprintf(own->name, sizeof own->name, "%s", o->name);
+        gpurt_tell_plain(own->name, sizeof own->name, o->name);
     else
         snprintf(own->name, sizeof own->name, "%u", own->calls.id);
     for (uint32_t i = 0; i < GPURT_HOSTCALL_PORTS_MOST; i++)

@@ -143,10 +143,12 @@ gpurt_status_t gpurt_broadcast_create(gpurt_t *rt, const gpurt_broadcast_options
 
 gpurt_status_t gpurt_broadcast_create_of(gpurt_t *rt, gpurt_broadcast_t *out,
                                          uint32_t capacity, uint32_t bytes,
+                                         const char *name,
                                          const gpurt_broadcast_options_t *options,
-                                         const char *name, gpurt_error_t *err)
+                                         gpurt_error_t *err)
 {
     gpurt_broadcast_options_t o;
+    char word[GPURT_CHANNEL_NAME_BYTES];
     gpurt_status_t st = gpurt_options_copy(&o, sizeof o, options, broadcasts.what, err);
 
     if (st != GPURT_OK)
@@ -155,7 +157,7 @@ gpurt_status_t gpurt_broadcast_create_of(gpurt_t *rt, gpurt_broadcast_t *out,
     o.capacity = capacity;
     o.bytes = bytes;
     if (!o.name)
-        o.name = gpurt_channel_last_word(name);
+        o.name = gpurt_channel_name_of(word, name);
     return gpurt_broadcast_create(rt, &o, out, err);
 }
 

@@ -183,11 +183,12 @@ gpurt_status_t gpurt_channel_create(gpurt_t *rt, const gpurt_channel_options_t *
 }
 
 gpurt_status_t gpurt_channel_create_of(gpurt_t *rt, gpurt_channel_t *out, uint32_t capacity,
-                                       uint64_t shape,
+                                       uint64_t shape, const char *name,
                                        const gpurt_channel_options_t *options,
-                                       const char *name, gpurt_error_t *err)
+                                       gpurt_error_t *err)
 {
     gpurt_channel_options_t o;
+    char word[GPURT_CHANNEL_NAME_BYTES];
     gpurt_status_t st = gpurt_options_copy(&o, sizeof o, options, channels.what, err);
 
     if (st != GPURT_OK)
@@ -195,10 +196,14 @@ gpurt_status_t gpurt_channel_create_of(gpurt_t *rt, gpurt_channel_t *out, uint32
     o.struct_size = (uint32_t)sizeof o;
     o.capacity = capacity;
     o.bytes = GPURT_CHANNEL_SHAPE_BYTES_(shape);
+    if ((o.flags & GPURT_CHANNEL_PAIR) && !GPURT_CHANNEL_SHAPE_PAIR_(shape))
+        return REFUSE(err, GPURT_E_INVALID,
+                      "channel: GPURT_CHANNEL_PAIR for a type of GPURT_CHANNEL: declare "
+                      "the type with GPURT_PAIR");
     if (GPURT_CHANNEL_SHAPE_PAIR_(shape))
         o.flags |= GPURT_CHANNEL_PAIR;
     if (!o.name)
-        o.name = gpurt_channel_last_word(name);
+        o.name = gpurt_channel_name_of(word, name);
     return gpurt_channel_create(rt, &o, out, err);
 }
 

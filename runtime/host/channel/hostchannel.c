@@ -147,10 +147,12 @@ gpurt_status_t gpurt_hostchannel_create(gpurt_t *rt,
 
 gpurt_status_t gpurt_hostchannel_create_of(gpurt_t *rt, gpurt_hostchannel_t *out,
                                            uint32_t capacity, uint32_t bytes, uint32_t way,
+                                           const char *name,
                                            const gpurt_hostchannel_options_t *options,
-                                           const char *name, gpurt_error_t *err)
+                                           gpurt_error_t *err)
 {
     gpurt_hostchannel_options_t o;
+    char word[GPURT_CHANNEL_NAME_BYTES];
     gpurt_status_t st =
         gpurt_options_copy(&o, sizeof o, options, gpurt_hostend_table.what, err);
 
@@ -161,14 +163,14 @@ gpurt_status_t gpurt_hostchannel_create_of(gpurt_t *rt, gpurt_hostchannel_t *out
     o.bytes = bytes;
     o.way = way;
     if (!o.name)
-        o.name = gpurt_channel_last_word(name);
+        o.name = gpurt_channel_name_of(word, name);
     return gpurt_hostchannel_create(rt, &o, out, err);
 }
 
 /* ---- calls ----------------------------------------------------------------------------- */
 
 static gpurt_status_t turn_check(const gpurt_hostturn_t *t, const void *messages,
-                                 uint32_t bytes, uint32_t way)
+                                 uint32_t bytes, uint32_t count, uint32_t way)
 {
     if (!messages)
         return REFUSE(t->err, GPURT_E_INVALID, "messages is NULL: pass a place for them");
@@ -180,6 +182,10 @@ static gpurt_status_t turn_check(const gpurt_hostturn_t *t, const void *messages
         return REFUSE(t->err, GPURT_E_INVALID,
                       "host channel %s: a message of %u bytes, its have %u",
                       gpurt_hostend_name(t->c), bytes, t->c->bytes);
+    if (count == 0)
+        return REFUSE(t->err, GPURT_E_INVALID,
+                      "host channel %s: 0 messages: pass 1 or more",
+                      gpurt_hostend_name(t->c));
     return GPURT_OK;
 }
 
@@ -270,7 +276,7 @@ gpurt_status_t gpurt_hostchannel_send(gpurt_t *rt, const gpurt_hostchannel_t *ch
         *done = 0;
     if (st != GPURT_OK)
         return st;
-    st = turn_check(&t, messages, bytes, GPURT_TO_DEVICE);
+    st = turn_check(&t, messages, bytes, count, GPURT_TO_DEVICE);
     while (st == GPURT_OK && !send_step(&t, messages, count, &sent, ticket, &st))
         st = gpurt_hostturn_wait(&t, "has made room");
     if (done)
@@ -397,7 +403,7 @@ gpurt_status_t gpurt_hostchannel_receive(gpurt_t *rt, const gpurt_hostchannel_t 
         *done = 0;
     if (st != GPURT_OK)
         return st;
-    st = turn_check(&t, messages, bytes, GPURT_TO_HOST);
+    st = turn_check(&t, messages, bytes, count, GPURT_TO_HOST);
     if (ns == 0)
         gpurt_ownword_awaited(t.o);
     while (st == GPURT_OK && !receive_step(&t, messages, count, &received, &st))

@@ -246,10 +246,12 @@ gpurt_status_t gpurt_peerchannel_create(gpurt_t *from, gpurt_hostchannel_t *out,
 gpurt_status_t gpurt_peerchannel_create_of(gpurt_t *from, gpurt_hostchannel_t *out,
                                            gpurt_t *to, gpurt_hostchannel_t *in,
                                            uint32_t capacity, uint32_t bytes,
+                                           const char *name,
                                            const gpurt_peerchannel_options_t *options,
-                                           const char *name, gpurt_error_t *err)
+                                           gpurt_error_t *err)
 {
     gpurt_peerchannel_options_t o;
+    char word[GPURT_CHANNEL_NAME_BYTES];
     gpurt_status_t st = gpurt_options_copy(&o, sizeof o, options, ends.what, err);
 
     if (st != GPURT_OK)
@@ -258,7 +260,7 @@ gpurt_status_t gpurt_peerchannel_create_of(gpurt_t *from, gpurt_hostchannel_t *o
     o.capacity = capacity;
     o.bytes = bytes;
     if (!o.name)
-        o.name = gpurt_channel_last_word(name);
+        o.name = gpurt_channel_name_of(word, name);
     return gpurt_peerchannel_create(from, out, to, in, &o, err);
 }
 

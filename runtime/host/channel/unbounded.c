@@ -136,10 +136,12 @@ gpurt_status_t gpurt_unbounded_create(gpurt_t *rt, const gpurt_unbounded_options
 
 gpurt_status_t gpurt_unbounded_create_of(gpurt_t *rt, gpurt_unbounded_t *out,
                                          uint32_t bytes, const gpurt_heap_t *heap,
+                                         const char *name,
                                          const gpurt_unbounded_options_t *options,
-                                         const char *name, gpurt_error_t *err)
+                                         gpurt_error_t *err)
 {
     gpurt_unbounded_options_t o;
+    char word[GPURT_CHANNEL_NAME_BYTES];
     gpurt_status_t st = gpurt_options_copy(&o, sizeof o, options, unboundeds.what, err);
 
     if (st != GPURT_OK)
@@ -148,7 +150,7 @@ gpurt_status_t gpurt_unbounded_create_of(gpurt_t *rt, gpurt_unbounded_t *out,
     o.bytes = bytes;
     o.heap = heap;
     if (!o.name)
-        o.name = gpurt_channel_last_word(name);
+        o.name = gpurt_channel_name_of(word, name);
     return gpurt_unbounded_create(rt, &o, out, err);
 }
 

@@ -35,9 +35,10 @@ typedef struct gpurt_broadcast_status {
     uint32_t state; /* GPURT_CHANNEL_OPEN, _SHUT */
     uint32_t policy, capacity, bytes, seats;
     gpurt_broadcast_counts_t counts;
-    uint64_t refused, cancelled, timed_out; /* lanes' calls that were told so */
-    uint64_t unseated;                      /* joins that found no seat */
-    uint32_t sending, receiving;            /* lanes that wait at this moment */
+    uint64_t refused;              /* messages that found it full or closed */
+    uint64_t cancelled, timed_out; /* lanes' waits that ended so */
+    uint64_t unseated;             /* joins that found no seat */
+    uint32_t sending, receiving;   /* lanes that wait at this moment */
 } gpurt_broadcast_status_t;
 
 GPURT_BEGIN_DECLS
@@ -62,14 +63,16 @@ gpurt_status_t gpurt_broadcast_destroy(gpurt_t *rt, gpurt_broadcast_t *broadcast
 /* What gpurt_make_broadcast calls; name: of a broadcast whose options have none. */
 gpurt_status_t gpurt_broadcast_create_of(gpurt_t *rt, gpurt_broadcast_t *out,
                                          uint32_t capacity, uint32_t bytes,
+                                         const char *name,
                                          const gpurt_broadcast_options_t *options,
-                                         const char *name, gpurt_error_t *err);
+                                         gpurt_error_t *err);
 
 GPURT_END_DECLS
 
-/* A typed broadcast; options: NULL, or its policy, readers and name. */
-#define gpurt_make_broadcast(rt, b, options, err)                                \
+/* A typed broadcast. Last come options, NULL or its policy, readers and name, and err: variadic, so that
+ * options may be a literal with commas. */
+#define gpurt_make_broadcast(rt, b, ...)                                         \
     gpurt_broadcast_create_of(rt, &(b)->broadcast, (uint32_t)sizeof *(b)->slots, \
-                              (uint32_t)sizeof *(b)->message, options, #b, err)
+                              (uint32_t)sizeof *(b)->message, #b, __VA_ARGS__)
 
 #endif

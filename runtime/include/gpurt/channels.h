@@ -43,7 +43,8 @@ typedef struct gpurt_channel_status {
     uint32_t policy, capacity, bytes;
     gpurt_channel_counts_t counts;
     uint64_t dropped_newest, dropped_oldest; /* of counts.dropped */
-    uint64_t refused, cancelled, timed_out;  /* lanes' calls that were told so */
+    uint64_t refused;                        /* messages that found it full or closed */
+    uint64_t cancelled, timed_out;           /* lanes' waits that ended so */
     uint32_t sending, receiving;             /* lanes that wait at this moment */
     uint32_t limit;   /* messages that it holds at most, as it is now */
     uint32_t credits; /* of GPURT_CHANNEL_GRANTED: that senders have left */
@@ -81,15 +82,16 @@ gpurt_status_t gpurt_channel_destroy(gpurt_t *rt, gpurt_channel_t *channel,
 /* What gpurt_make_channel calls; shape: GPURT_CHANNEL_SHAPE_OF_; name: of a channel whose options
  * have none. */
 gpurt_status_t gpurt_channel_create_of(gpurt_t *rt, gpurt_channel_t *out, uint32_t capacity,
-                                       uint64_t shape,
+                                       uint64_t shape, const char *name,
                                        const gpurt_channel_options_t *options,
-                                       const char *name, gpurt_error_t *err);
+                                       gpurt_error_t *err);
 
 GPURT_END_DECLS
 
-/* A typed channel; options: NULL, or its policy, flags and name. */
-#define gpurt_make_channel(rt, c, options, err)                              \
+/* A typed channel. Last come options, NULL or its policy, flags and name, and err: variadic, so that
+ * options may be a literal with commas. */
+#define gpurt_make_channel(rt, c, ...)                                       \
     gpurt_channel_create_of(rt, &(c)->channel, (uint32_t)sizeof *(c)->slots, \
-                            GPURT_CHANNEL_SHAPE_OF_(c, (c)->message), options, #c, err)
+                            GPURT_CHANNEL_SHAPE_OF_(c, (c)->message), #c, __VA_ARGS__)
 
 #endif

@@ -45,8 +45,8 @@ typedef struct gpurt_hostchannel_status {
     uint32_t state; /* GPURT_CHANNEL_OPEN, _SHUT */
     uint32_t way, policy, capacity, bytes;
     gpurt_channel_counts_t counts;
-    uint64_t refused, cancelled,
-        timed_out;                  /* calls of lanes and of the host that were told so */
+    uint64_t refused;               /* messages that found it full or closed */
+    uint64_t cancelled, timed_out;  /* waits of lanes and of the host that ended so */
     uint64_t looks;                 /* of lanes, at the host's word */
     uint32_t waiting, host_waiting; /* lanes and threads that wait at this moment */
 } gpurt_hostchannel_status_t;
@@ -89,11 +89,12 @@ gpurt_status_t gpurt_hostchannel_destroy(gpurt_t *rt, gpurt_hostchannel_t *chann
 
 GPURT_END_DECLS
 
-/* A typed channel; options: NULL, or its policy and name. */
-#define gpurt_make_hostchannel(rt, c, options, err)                              \
+/* A typed channel. Last come options, NULL or its policy and name, and err: variadic, so that
+ * options may be a literal with commas. */
+#define gpurt_make_hostchannel(rt, c, ...)                                       \
     gpurt_hostchannel_create_of(rt, &(c)->channel, (uint32_t)sizeof *(c)->slots, \
                                 (uint32_t)sizeof *(c)->message,                  \
-                                (uint32_t)sizeof *(c)->way, options, #c, err)
+                                (uint32_t)sizeof *(c)->way, #c, __VA_ARGS__)
 
 #define GPURT_HOSTCHANNEL_DO_(function, c, m, toward, rt, ...)              \
     __extension__({                                                         \
@@ -119,8 +120,9 @@ GPURT_BEGIN_DECLS
 /* What gpurt_make_hostchannel calls; name: of a channel whose options have none. */
 gpurt_status_t gpurt_hostchannel_create_of(gpurt_t *rt, gpurt_hostchannel_t *out,
                                            uint32_t capacity, uint32_t bytes, uint32_t way,
+                                           const char *name,
                                            const gpurt_hostchannel_options_t *options,
-                                           const char *name, gpurt_error_t *err);
+                                           gpurt_error_t *err);
 GPURT_END_DECLS
 
 #endif

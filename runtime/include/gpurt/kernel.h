@@ -16,7 +16,8 @@
  * `scale<<<grid, block>>>(args)` works as ever.
  * The body returns nothing; `return;` ends the lane. The struct is the only parameter; it is
  * copied at launch, read-only in the kernel, and its pointers point to device memory (or host
- * memory of gpurt_host_create). A kernel's name has C linkage and is unique in the program.
+ * memory of gpurt_host_create). A kernel's name has C linkage and is unique in the program. It
+ * is not `t`: gpurt_kernel_t is a type.
  *
  * GPURT_KERNEL_FIT(kernel, args_type, p, threads, blocks): the same, for blocks of `threads` at
  * most, with so few registers that `blocks` of them are resident together on a multiprocessor.

@@ -42,10 +42,10 @@ typedef struct gpurt_peerchannel_status {
     uint32_t state; /* GPURT_CHANNEL_OPEN, _SHUT */
     uint32_t policy, capacity, bytes;
     gpurt_channel_counts_t counts;
-    uint64_t refused, cancelled,
-        timed_out;               /* lanes' calls that were told so, of both ends */
-    uint64_t looks;              /* of lanes, at what the other end stored */
-    uint32_t sending, receiving; /* lanes that wait at this moment */
+    uint64_t refused;              /* messages that found it full or closed */
+    uint64_t cancelled, timed_out; /* lanes' waits that ended so, of both ends */
+    uint64_t looks;                /* of lanes, at what the other end stored */
+    uint32_t sending, receiving;   /* lanes that wait at this moment */
 } gpurt_peerchannel_status_t;
 
 GPURT_BEGIN_DECLS
@@ -77,21 +77,23 @@ gpurt_status_t gpurt_peerchannel_destroy(gpurt_t *from, gpurt_hostchannel_t *out
 gpurt_status_t gpurt_peerchannel_create_of(gpurt_t *from, gpurt_hostchannel_t *out,
                                            gpurt_t *to, gpurt_hostchannel_t *in,
                                            uint32_t capacity, uint32_t bytes,
+                                           const char *name,
                                            const gpurt_peerchannel_options_t *options,
-                                           const char *name, gpurt_error_t *err);
+                                           gpurt_error_t *err);
 
 GPURT_END_DECLS
 
-/* A typed channel, both ends of one GPURT_PEERS; options: NULL, or its policy and name. */
-#define gpurt_make_peerchannel(from, out, to, in, options, err)                            \
-    __extension__({                                                                        \
-        GPURT_HOSTCHANNEL_IS_(out, (in)->message, GPURT_TO_PEER);                          \
-        GPURT_HOSTCHANNEL_IS_(in, (out)->message, GPURT_FROM_PEER);                        \
-        GPURT_STATIC_ASSERT(sizeof *(out)->slots == sizeof *(in)->slots,                   \
-                            "these ends have different capacities");                       \
-        gpurt_peerchannel_create_of(from, &(out)->channel, to, &(in)->channel,             \
-                                    (uint32_t)sizeof *(out)->slots,                        \
-                                    (uint32_t)sizeof *(out)->message, options, #out, err); \
+/* A typed channel, both ends of one GPURT_PEERS. Last come options, NULL or its policy and name, and err: variadic, so that
+ * options may be a literal with commas. */
+#define gpurt_make_peerchannel(from, out, to, in, ...)                                    \
+    __extension__({                                                                       \
+        GPURT_HOSTCHANNEL_IS_(out, (in)->message, GPURT_TO_PEER);                         \
+        GPURT_HOSTCHANNEL_IS_(in, (out)->message, GPURT_FROM_PEER);                       \
+        GPURT_STATIC_ASSERT(sizeof *(out)->slots == sizeof *(in)->slots,                  \
+                            "these ends have different capacities");                      \
+        gpurt_peerchannel_create_of(from, &(out)->channel, to, &(in)->channel,            \
+                                    (uint32_t)sizeof *(out)->slots,                       \
+                                    (uint32_t)sizeof *(out)->message, #out, __VA_ARGS__); \
     })
 
 #endif

@@ -36,8 +36,9 @@ typedef struct gpurt_unbounded_status {
     uint32_t state; /* GPURT_CHANNEL_OPEN, _SHUT */
     uint32_t policy, bytes, segments_most;
     gpurt_unbounded_counts_t counts;
-    uint64_t refused, cancelled, timed_out; /* lanes' calls that were told so */
-    uint32_t sending, receiving;            /* lanes that wait at this moment */
+    uint64_t refused;              /* messages that found it full or closed */
+    uint64_t cancelled, timed_out; /* lanes' waits that ended so */
+    uint32_t sending, receiving;   /* lanes that wait at this moment */
 } gpurt_unbounded_status_t;
 
 GPURT_BEGIN_DECLS
@@ -62,14 +63,16 @@ gpurt_status_t gpurt_unbounded_destroy(gpurt_t *rt, gpurt_unbounded_t *channel,
 /* What gpurt_make_unbounded calls; name: of a channel whose options have none. */
 gpurt_status_t gpurt_unbounded_create_of(gpurt_t *rt, gpurt_unbounded_t *out,
                                          uint32_t bytes, const gpurt_heap_t *heap,
+                                         const char *name,
                                          const gpurt_unbounded_options_t *options,
-                                         const char *name, gpurt_error_t *err);
+                                         gpurt_error_t *err);
 
 GPURT_END_DECLS
 
-/* A typed channel; options: NULL, or its policy, segments and name. */
-#define gpurt_make_unbounded(rt, c, heap, options, err)                                  \
+/* A typed channel. Last come options, NULL or its policy, segments and name, and err: variadic, so that
+ * options may be a literal with commas. */
+#define gpurt_make_unbounded(rt, c, heap, ...)                                           \
     gpurt_unbounded_create_of(rt, &(c)->unbounded, (uint32_t)sizeof *(c)->message, heap, \
-                              options, #c, err)
+                              #c, __VA_ARGS__)
 
 #endif
