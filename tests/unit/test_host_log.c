@@ -7,6 +7,8 @@
 #include "levelset.h"
 #include "render.h"
 
+#include "../kernels/log_kernels.h"
+
 #include <gpurt/hostlog.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -22,6 +24,7 @@ enum {
 /* What came out. */
 typedef struct tally {
     uint64_t messages, lost, last_time;
+    uint64_t siteless; /* of lost: because a definition found no room */
     uint32_t seen[THREADS][EACH], next[THREADS];
     uint32_t numbers, texts, longs, quiet, forked;
     uint32_t threads; /* of messages whose thread was this one */
@@ -60,6 +63,8 @@ static gpurt_status_t put(void *context, const gpurt_row_t *row, gpurt_error_t *
     (void)e;
     tally.messages += gpurt_row_messages(row);
     tally.lost += gpurt_row_lost(row);
+    if (gpurt_row_lost(row) && gpurt_row_words(row)[0] == GPURT_LOSS_SITES)
+        tally.siteless += gpurt_row_lost(row);
     if (gpurt_row_messages(row) == 0)
         return GPURT_OK;
     CHECK_MSG(row->form == GPURT_FORM_THREAD, "form %u", row->form);
@@ -271,6 +276,22 @@ static void by_rule(void)
     CHECK_MSG(tally.quiet == 1, "%u", tally.quiet);
 }
 
+/* A line whose definition has no room logs nothing: the log says so once, if its level is on. */
+static void too_long(void)
+{
+    gpurt_drain_t *d = open_all(0, GPURT_POLICY_DROP_NEWEST);
+
+    for (uint32_t i = 0; i < 3; i++) {
+        gpurt_log(GPURT_LEVEL_INFO, LOG_TOO_LONG);
+        gpurt_log(GPURT_LEVEL_TRACE, LOG_TOO_LONG);
+    }
+    say_name("one", 7);
+    close_all(d);
+    CHECK_MSG(tally.siteless == 1 && tally.lost == 1, "%llu of %llu lost",
+              (unsigned long long)tally.siteless, (unsigned long long)tally.lost);
+    CHECK_EQ(tally.messages, 1);
+}
+
 int main(void)
 {
     say_name("nobody listens", 0);
@@ -283,6 +304,7 @@ int main(void)
     cut_off();
     unloaded();
     by_rule();
+    too_long();
     gpurt_dictionary_fini(&dictionary);
     return 0;
 }

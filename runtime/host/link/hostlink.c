@@ -98,6 +98,8 @@ static uint32_t site_define(gpurt_site_t *site)
     if (number == 0 || site->level < level)
         gate |= GPURT_GATE_OFF;
     gpurt_store_release_dev_u32(site->xgate, gate); /* B8.rel */
+    if (number == 0 && site->level >= level)        /* it logs nothing: said once a site */
+        gpurt_ring_lose(&host.port, 1, GPURT_LOSS_SITES, gpurt_real_ns());
     if (number == 0)
         return gate;
     def->level = site->level;

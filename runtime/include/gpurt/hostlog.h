@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* hostlog.h - log messages from host code, into the same stream as those of kernels.
  *
- *   gpurt_log(level, fmt, ...)     GPURT_LEVEL_*; fmt a literal in printf's language without *
+ *   gpurt_log(level, fmt, ...)     GPURT_LEVEL_*; fmt a literal in printf's language without * (log.h)
  *
  * Context: host code, any thread, not a signal handler. Up to 12 arguments of every type,
- * checked against fmt while compiling. With a %s the message is written as text (1,500
- * characters of it), so that the string may be any; otherwise the arguments are written as
+ * checked against fmt while compiling. With a %s the message is written as text (1,516
+ * bytes of it), so that the string may be any; otherwise the arguments are written as
  * they are. Before gpurt_open, after gpurt_close, in a forked child and below the site's
  * level it does nothing: one load and one comparison when its level is off. Messages below
  * GPURT_LOG_FLOOR are not compiled. Never waits, unless the box was opened with the

@@ -11,8 +11,9 @@
  *   GPURT_LOG_LIMIT(per_second, level, fmt, ...)    at most so many calls a second
  *
  * Context: device code; lanes that call together make one record together. fmt is a
- * literal in printf's language without *; up to 12 arguments, checked against it while
- * compiling. Strings (%s) must be constants: the same address is the same text for ever.
+ * literal in printf's language without a width or precision of *, which C compilers let pass
+ * and the log prints as it stands; up to 12 arguments, checked against it while compiling.
+ * Strings (%s) must be constants: the same address is the same text for ever.
  * Never waits, unless the box was opened with the blocking policy: a message that finds
  * no room is counted, and the count reaches the log. Before gpurt_open it does nothing.
  * Arguments should have no side effects: those of a message that a rule leaves out may be
@@ -38,7 +39,7 @@
 
 /* Whether messages of this level may be recorded at all. On a GPU the answer is an operand in
  * constant memory, not 0 or 0, because that comparison alone needs no vector register: a call of
- * a level that is not is a load, a comparison and a branch that all lanes take, 17 cycles. */
+ * a level that is not is a load, a comparison and a branch that all lanes take (docs/COST.md). */
 GPURT_DEV bool gpurt_log_passes(uint32_t level)
 {
     return gpurt_log_port.open[level & 7u] != 0;

@@ -67,7 +67,7 @@ enum {
     GPURT_LOSS_SITES = 3,   /* no room for the site's definition */
     GPURT_LOSS_TORN = 4,    /* a producer died inside a record */
     GPURT_LOSS_SHARED = 5,  /* two producers met in one ring */
-    GPURT_LOSS_LIMITED = 6, /* a rate-limited site */
+    GPURT_LOSS_LIMITED = 6, /* a rate-limited site; nothing writes it */
     GPURT_LOSS_PANIC = 7,   /* a lane died inside its panic */
     GPURT_LOSS_BUFFERS = 8, /* CUPTI had no buffer for them */
     GPURT_LOSS_SLOTS = 9,   /* panics that found no slot */
