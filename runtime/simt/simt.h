@@ -263,8 +263,9 @@ struct GPURT_ALIGN(128) simt_worker {
     bool idle;        /* a pass ended without progress: main has to look */
     uint32_t choices; /* seeded: in this pass */
     uint64_t idle_rounds, rng, steps, change_at[16];
-    uint64_t given_ns;   /* to other threads in these idle rounds */
-    uint32_t probe_left; /* point.h: looking whether a lane spins without gpurt_relax */
+    uint64_t free_rounds; /* of idle_rounds: so many do not count */
+    uint64_t given_ns;    /* to other threads in these idle rounds */
+    uint32_t probe_left;  /* point.h: looking whether a lane spins without gpurt_relax */
     const void *probe_addr;
     uint32_t seen_changes; /* device->xchanges when main last looked */
     uint32_t asleep;       /* lanes of it that sleep at words */

@@ -220,10 +220,10 @@ static bool spun_too_long(simt_worker_t *k)
     uint64_t now;
 
     if (d->config.cpu.spin_limit)
-        return k->idle_rounds >= d->config.cpu.spin_limit;
+        return k->idle_rounds - k->free_rounds >= d->config.cpu.spin_limit;
     if (d->config.cpu.spin_limit_ms == UINT32_MAX)
         return false;
-    if (k->idle_rounds < SPIN_ROUNDS_LEAST)
+    if (k->idle_rounds - k->free_rounds < SPIN_ROUNDS_LEAST)
         return false;
     now = gpurt_steady_ns();
     for (uint32_t i = 0; i < d->worker_count; i++) {
@@ -252,7 +252,7 @@ static void livelock(simt_worker_t *k)
     pthread_mutex_unlock(&k->device->mutex);
     report = simt_report_livelock(k, l, occupancy, &told);
     simt_launch_fail(l, occupancy ? GPURT_E_OCCUPANCY : GPURT_E_LIVELOCK, report, &told);
-    k->idle_rounds = 0;
+    k->idle_rounds = k->free_rounds = 0;
 }
 
 /* The first block with lanes asleep tells; its launch fails. */
@@ -306,17 +306,25 @@ static void nap(simt_worker_t *k)
         nanosleep(&t, NULL);
 }
 
-/* What others await is asked first: a wait that ends between the two questions is progress, and
- * the second one sees that. */
+/* Nobody is to blame for rounds in which a wait had yet to end by itself. */
+static void count_anew(simt_worker_t *k)
+{
+    k->free_rounds = k->idle_rounds;
+    gpurt_store_relaxed_dev_u64(&k->xidle_since, gpurt_steady_ns()); /* a hint */
+}
+
+/* Under a seed there is one worker, and the clock counts steps: rounds lead to the first limit. */
 static void judge(simt_worker_t *k)
 {
     uint32_t awaited = simt_awaited(k->device);
 
-    if (k->idle_rounds < IDLE_SPIN_ROUNDS || !spun_too_long(k))
+    if (awaited && !k->device->config.seeded)
+        count_anew(k);
+    else if (k->idle_rounds < IDLE_SPIN_ROUNDS || !spun_too_long(k))
         return;
-    if (!awaited)
+    else if (!awaited)
         livelock(k);
-    else if (awaited == SIMT_AWAITS_TIME && k->device->config.seeded)
+    else if (awaited == SIMT_AWAITS_TIME)
         simt_limit_skip(k);
 }
 
@@ -326,7 +334,7 @@ static void worker_idle(simt_worker_t *k)
 {
     k->idle = false;
     if (k->idle_rounds++ == 0)
-        k->given_ns = 0;
+        k->given_ns = k->free_rounds = 0;
     if (!k->xidle_since)
         gpurt_store_relaxed_dev_u64(&k->xidle_since, gpurt_steady_ns()); /* a hint */
     for (uint32_t i = 0; i < k->block_count; i++)

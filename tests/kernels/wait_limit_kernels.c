@@ -59,6 +59,16 @@ GPURT_KERNEL(wait_limit, struct wait_limit_args, p)
         gpurt_relax();
 }
 
+/* ... and what it does not do. */
+GPURT_KERNEL(wait_limit_leaves, struct wait_limit_args, p)
+{
+    if (gpurt_block_rank() == 0)
+        *p->answer = limit_waits(p);
+    else
+        while (!gpurt_load_relaxed_dev_u32(p->over)) /* relaxed: likewise */
+            gpurt_relax();
+}
+
 /* ... and what never comes. */
 GPURT_KERNEL(wait_limit_knot, struct wait_limit_args, p)
 {

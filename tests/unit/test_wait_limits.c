@@ -10,7 +10,10 @@
 #include <gpurt/channels.h>
 #include <gpurt/segrings.h>
 
+#include <time.h>
+
 GPURT_KERNEL_DECLARE(wait_limit, struct wait_limit_args);
+GPURT_KERNEL_DECLARE(wait_limit_leaves, struct wait_limit_args);
 GPURT_KERNEL_DECLARE(wait_limit_knot, struct wait_limit_args);
 
 enum {
@@ -25,6 +28,14 @@ static gpurt_error_t err;
 static const char *const waits[] = {
     "receive",   "receive of a pair", "send",     "first",
     "broadcast", "segments",          "a phaser", "a futex"};
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
 
 static void args_begin(struct wait_limit_args *a)
 {
@@ -90,6 +101,16 @@ static void knots_run(struct wait_limit_args *a)
         CHECK_EQ(run(&gpurt_kernel_wait_limit_knot, a, 1), GPURT_E_LIVELOCK);
 }
 
+/* What others spun while a limit ran does not count: they get all of their time after it. */
+static void limit_ends_before_the_count(struct wait_limit_args *a)
+{
+    uint64_t begin = now_ns();
+
+    a->what = LIMIT_RECEIVE;
+    CHECK_EQ(run(&gpurt_kernel_wait_limit_leaves, a, 2), GPURT_E_LIVELOCK);
+    CHECK(now_ns() - begin >= a->ns + SPIN_MS * MS);
+}
+
 /* ns: beyond the limit of livelocks. */
 static void limits_are_kept(gpurt_cpu_options_t cpu, uint64_t ns)
 {
@@ -103,6 +124,8 @@ static void limits_are_kept(gpurt_cpu_options_t cpu, uint64_t ns)
         waits_run(&a, 1);
     waits_run(&a, 2);
     knots_run(&a);
+    if (!cpu.spin_limit)
+        limit_ends_before_the_count(&a);
     args_end(&a);
     must(gpurt_close(rt, &err));
 }
@@ -110,7 +133,8 @@ static void limits_are_kept(gpurt_cpu_options_t cpu, uint64_t ns)
 int main(void)
 {
     gpurt_cpu_options_t by_clock = {.spin_limit_ms = SPIN_MS, .workers = 2};
-    gpurt_cpu_options_t by_rounds = {.spin_limit = ROUNDS, .workers = 2};
+    gpurt_cpu_options_t by_rounds = {.spin_limit = ROUNDS,
+                                     .workers = 1}; /* its own rounds */
 
     limits_are_kept(by_clock, 300 * MS);
     limits_are_kept(by_rounds, 100 * MS);
