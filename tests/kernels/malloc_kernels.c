@@ -59,4 +59,9 @@ uint32_t malloc_on_host(uint32_t length)
     free(NULL);
     return wrong;
 }
+
+void malloc_free_on_host(void *object)
+{
+    free(object);
+}
 #endif

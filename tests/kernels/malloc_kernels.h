@@ -13,5 +13,7 @@ struct malloc_args {
 
 /* The same on the host, by the C library. Returns: wrong nodes. */
 uint32_t malloc_on_host(uint32_t length);
+/* free of host code, of what a kernel allocated. */
+void malloc_free_on_host(void *object);
 
 #endif

@@ -50,6 +50,31 @@ static void no_heap_is_told(void)
                     "GPURT_HEAP_CHECKS=ful: say off, cheap or full\n");
 }
 
+/* On the CPU back end the host frees what a kernel allocated, whichever heap is the default by then. */
+static void free_on_host(const gpurt_heap_t *heap, const struct malloc_args *args)
+{
+    gpurt_heap_options_t options = {.bytes = MIB, .make_default = true};
+    gpurt_launch_t one = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
+    struct malloc_args made = {.heads = args->heads, .length = 1};
+    gpurt_heap_t other;
+    gpurt_info_t info;
+    void *object;
+
+    CHECK_EQ(gpurt_info(rt, &info), GPURT_OK);
+    if (info.backend == GPURT_BACKEND_CUDA)
+        return;
+    OK(gpurt_launch(rt, &one, malloc_build, &made, &err));
+    OK(gpurt_copy(rt, 0, &object, made.heads, sizeof object, &err));
+    OK(gpurt_sync(rt, &err));
+    CHECK_EQ(stats_of(heap).live, 1);
+    OK(gpurt_heap_create(rt, &options, &other, &err));
+    malloc_free_on_host(object);
+    CHECK_EQ(stats_of(heap).live, 0);
+    CHECK_EQ(stats_of(&other).counts.xbad_frees[GPURT_FREE_FOREIGN], 0);
+    OK(gpurt_heap_destroy(rt, &other, &err));
+    CHECK_EQ(malloc_on_host(1000), 0);
+}
+
 int main(void)
 {
     gpurt_heap_options_t options = {.bytes = 8 * MIB, .make_default = true};
@@ -77,6 +102,7 @@ int main(void)
     CHECK_EQ(wrong, 0);
     CHECK_EQ(stats_of(&heap).live, 0);
     CHECK_EQ(stats_of(&heap).counts.xbad_frees[GPURT_FREE_FOREIGN], 0);
+    free_on_host(&heap, &args);
     OK(gpurt_heap_destroy(rt, &heap, &err));
     OK(gpurt_mem_destroy(rt, args.heads));
     OK(gpurt_mem_destroy(rt, args.xwrong));

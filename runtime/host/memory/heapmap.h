@@ -14,6 +14,9 @@ gpurt_status_t gpurt_heap_known(gpurt_t *rt, const gpurt_heap_t *heap, gpurt_err
 gpurt_status_t gpurt_heap_take(gpurt_t *rt, const gpurt_heap_t *heap, gpurt_error_t *err);
 /* Heap number i of GPURT_HEAPS, if there is one of that runtime: taken. */
 bool gpurt_heap_take_nth(uint32_t i, const gpurt_t *rt, gpurt_heap_t *out);
+/* Of malloc.h: whether the memory is of the chunks of a heap that exists, and of which. Not taken:
+ * who frees an object knows that its heap stays meanwhile. */
+bool gpurt_heap_find(const void *memory, gpurt_heap_t *out);
 /* Ends a use. Returns: what became of its memory where that went with it, else GPURT_OK. */
 gpurt_status_t gpurt_heap_drop(const gpurt_heap_t *heap);
 

@@ -187,6 +187,23 @@ bool gpurt_heap_take_nth(uint32_t i, const gpurt_t *rt, gpurt_heap_t *out)
     return is;
 }
 
+bool gpurt_heap_find(const void *memory, gpurt_heap_t *out)
+{
+    bool found = false;
+
+    gpurt_lock_take(&entries_lock);
+    for (uint32_t i = 0; i < GPURT_HEAPS && !found; i++) {
+        const entry_t *e = &entries[i];
+        uint64_t offset = (uint64_t)(uintptr_t)memory - (uint64_t)(uintptr_t)e->heap.chunks;
+
+        found = e->live && offset >> GPURT_CHUNK_SHIFT < e->heap.chunk_count;
+        if (found)
+            *out = e->heap;
+    }
+    gpurt_lock_give(&entries_lock);
+    return found;
+}
+
 gpurt_range_t *gpurt_heaptable_range(const gpurt_heap_t *heap)
 {
     gpurt_range_t *range;

@@ -9,14 +9,17 @@
  * make_default), plain or with std::. That holds for new and delete of arrays, of over-aligned
  * types (up to 64 KiB), and with std::nothrow_t{}. gpurt_open makes such a heap, of 256 MiB,
  * where the program has none; it gives way to one that the host makes later. A kernel that
- * runs without a heap gets NULL, and says so once on standard output.
+ * runs without a heap gets NULL, and says so once on standard output. On the CPU back end new and
+ * delete stay the C++ library's: to replace them would replace the host's. So a heap there neither
+ * holds nor checks what kernels make with new.
  *
  * -DGPURT_REPLACE_NOTHROW gives kernels the object std::nothrow, which is the host's otherwise.
  * It needs CUDA 13, C++17, and a program that links the C++ library. There is no calloc and no
  * realloc: CUDA has none, and on the CPU back end those of a kernel stay the C library's, so
  * that what they gave must not go to this free. Host code keeps its own functions: on a GPU by
- * the compiler's two passes, on the CPU back end because no lane runs. There free() asks which
- * heap the pointer is of. Memory that CUDA's own malloc gave must not be freed by this free:
+ * the compiler's two passes, on the CPU back end because no lane runs. There free() of the host asks
+ * which heap that exists the pointer is of. What a kernel allocated ends with its heap, and so with
+ * gpurt_close: it must not be freed after that. Memory that CUDA's own malloc gave must not be freed by this free:
  * it is counted as foreign.
  *
  * On a GPU these are functions, so methods and overloads of the same names, as in Thrust and
@@ -40,6 +43,8 @@
  * gpurt has none. */
 GPURT_BEGIN_DECLS
 void gpurt_heap_want(void) GPURT_WEAK;
+/* Whether the memory is of a heap's chunks, and of which. */
+bool gpurt_heap_find(const void *memory, gpurt_heap_t *out) GPURT_WEAK;
 GPURT_END_DECLS
 static __attribute__((constructor)) void gpurt_malloc_enter(void)
 {
@@ -174,11 +179,12 @@ static inline void *gpurt_malloc_at(size_t size, const char *here)
 }
 static inline void gpurt_mfree_at(void *object, const char *here)
 {
-    size_t offset = (size_t)((char *)object - gpurt_heap_default.chunks);
+    gpurt_heap_t heap;
 
-    if (gpurt_simt_in_kernel() ||
-        (object && offset >> GPURT_CHUNK_SHIFT < gpurt_heap_default.chunk_count))
+    if (gpurt_simt_in_kernel())
         gpurt_heap_free_at(&gpurt_heap_default, object, here);
+    else if (object && gpurt_heap_find && gpurt_heap_find(object, &heap))
+        gpurt_heap_free_at(&heap, object, here);
     else
         free(object);
 }
