@@ -22,6 +22,7 @@ enum {
     U = GPURT_TYPE_U32,
     I = GPURT_TYPE_I32,
     W = GPURT_TYPE_U64, /* wide */
+    L = GPURT_TYPE_I64,
     P = GPURT_TYPE_PTR
 };
 
@@ -133,6 +134,9 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
     SITE(WINDOW, TRACE, gpurt_activity_window_t, T8(W, U, U, U, U, U, U, U),
          "window of records: %llu ns without, now %u, each %u ms long, pauses of %u ms; "
          "in millionths of the time: budget %u, cost %u, counting %u, slowdown %u"),
+    SITE(HEAP_DAMAGE, ERROR, gpurt_heap_damage_row_t, T11(U, P, W, S, S, U, U, S, U, U, L),
+         "heap %u ends: %p of %llu bytes %s; allocated at %s by block %u thread %u, freed "
+         "at %s by block %u thread %u, byte %lld"),
     SITE(HEAP_LEAK, WARN, gpurt_heap_leak_row_t, T4(U, W, W, S),
          "heap %u ends: not freed %llu B, objects %llu, from %s"),
     {.kind = GPURT_KIND_TEXT, .level = GPURT_LEVEL_WARN, .format = "collector"},

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* heap_app wrong|storm|hold|leave - a program that uses a heap.
+/* heap_app wrong|damage|storm|hold|leave - a program that uses a heap.
  *   wrong  misuses it, and says on which lines: "alloc 17", "free 28" and so on
+ *   damage overwrites what no call looks at: the end of an object that it keeps
  *   storm  rounds of requests and frees, all of them right
  *   leave  takes some objects, and lets gpurt_close find them
  *   hold   takes some objects, says its process number, and waits for the end of its input */
@@ -18,6 +19,7 @@ GPURT_KERNEL_DECLARE(checks_write, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_free, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_free_again, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_leak, struct checks_args);
+GPURT_KERNEL_DECLARE(checks_unchecked, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_storm, struct checks_args);
 
 enum {
@@ -67,6 +69,16 @@ static void wrong(struct checks_args *args)
         printf("%s %u\n", names[i], lines[i]);
 }
 
+static void damage(struct checks_args *args)
+{
+    RUN(checks_alloc);
+    args->at = (int64_t)args->size;
+    args->mode = 1;
+    RUN(checks_write);
+    args->count = LANES;
+    RUN(checks_unchecked);
+}
+
 static void hold(struct checks_args *args)
 {
     RUN(checks_leak);
@@ -89,6 +101,8 @@ int main(int argc, char **argv)
     OK(gpurt_mem_create(rt, LINES * sizeof(uint32_t), (void **)&set.lines, &err));
     if (strcmp(what, "wrong") == 0)
         wrong(args);
+    else if (strcmp(what, "damage") == 0)
+        damage(args);
     else if (strcmp(what, "hold") == 0)
         hold(args);
     else if (strcmp(what, "leave") == 0)

@@ -48,6 +48,20 @@ GPURT_HEAP_CHECKS=cheap GPURT_HEAP_LEAKS=leaks.json "$app" wrong >said
 grep -q "\"fault_count\":2,\"leaks\":\[{\"bytes\":6400,\"objects\":64,\"site\":\".*$kernels:$(line leak)\"" leaks.json ||
     fail "$(cat leaks.json)"
 
+# What no call has found, the end of the heap does; and objects of code that does not check are told of.
+for level in cheap full; do
+    rm -f damage.gplog leaks*
+    GPURT_HEAP_CHECKS=$level GPURT_HEAP_LEAKS=leaks.txt "$bin/gpurt-record" -q -o damage.gplog -- "$app" damage
+    "$bin/gpurt-log" cat --jsonl damage.gplog >run.txt
+    [ "$(wrong)" = 1 ] || fail "$level: $(wrong) records of damage, not 1"
+    grep -q "heap [0-9]* ends: .* of 100 bytes was written past its end; allocated at .*$kernels:[0-9]* by block 0 thread 0, freed at no place .*, byte 100\"" run.txt ||
+        fail "$level: the damage"
+    grep -q 'was written past its end, byte 100' leaks.txt || fail "$level: the damage in the report: $(cat leaks.txt)"
+    grep -q '"level":"WARN".*objects 64, from code that was not compiled to check"' run.txt ||
+        fail "$level: objects of unchecked code"
+    grep -q '64 objects of code that was not compiled to check' leaks.txt || fail "$level: the same in the report"
+done
+
 # A heap that is still there at the end.
 ASAN_OPTIONS=detect_leaks=0 GPURT_HEAP_CHECKS=full GPURT_HEAP_LEAKS=left.txt "$app" leave
 grep -q "6400 bytes in 64 objects from .*$kernels:" left.txt || fail 'the leak that gpurt_close finds'

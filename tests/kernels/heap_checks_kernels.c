@@ -76,6 +76,16 @@ GPURT_KERNEL(checks_leak, struct checks_args, p)
     p->cells[gpurt_global_id()] = (uint64_t)(uintptr_t)kept;
 }
 
+/* Objects of code that does not check. */
+GPURT_KERNEL(checks_unchecked, struct checks_args, p)
+{
+    uint32_t why;
+
+    if (gpurt_global_id() < p->count)
+        p->cells[gpurt_global_id()] =
+            (uint64_t)(uintptr_t)gpurt_core_alloc(&p->heap, p->size, 16, &why);
+}
+
 /* Takes until nothing is left; count: of cells. */
 GPURT_KERNEL(checks_fill, struct checks_args, p)
 {

@@ -13,6 +13,7 @@ GPURT_KERNEL_DECLARE(checks_free, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_free_again, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_free_raced, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_leak, struct checks_args);
+GPURT_KERNEL_DECLARE(checks_unchecked, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_fill, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_drain, struct checks_args);
 GPURT_KERNEL_DECLARE(checks_cancelled, struct checks_args);

@@ -412,7 +412,7 @@ gpurt_status_t gpurt_heap_destroy(gpurt_t *rt, gpurt_heap_t *heap, gpurt_error_t
     return st;
 }
 
-/* The wait only where somebody asked for a report: it takes what a later one would be told. */
+/* The wait only where somebody is told: it takes what a later one would be told. */
 gpurt_status_t gpurt_heaps_closing(gpurt_t *rt, gpurt_error_t *err)
 {
     gpurt_status_t st = GPURT_OK;
@@ -422,7 +422,7 @@ gpurt_status_t gpurt_heaps_closing(gpurt_t *rt, gpurt_error_t *err)
     for (uint32_t i = 0; i < GPURT_HEAPS; i++) {
         if (!gpurt_heap_take_nth(i, rt, &heap))
             continue;
-        if (heap.watch && gpurt_heap_report_file()) {
+        if (heap.watch && gpurt_heap_report_wanted(rt)) {
             if (!waited)
                 st = gpurt_own_sync(rt, err);
             waited = true;

@@ -160,6 +160,8 @@ typedef struct look {
     char *bytes;
     uint64_t begin, slot_bytes; /* of the slot at hand: offset in the heap */
     const gpurt_alloc_record_t *r;
+    gpurt_heap_found_fn fn;
+    void *context;
 } look_t;
 
 static gpurt_status_t fetch(look_t *l, void *to, const void *from, size_t bytes)
@@ -199,21 +201,26 @@ static gpurt_status_t range_look(look_t *l, bool poison, uint64_t from, uint64_t
     return st;
 }
 
-static gpurt_status_t damaged(look_t *l, const char *how, uint64_t at)
+/* What a kernel would have found, in a row as it would have kept. at: offset in the heap. */
+static gpurt_status_t damaged(look_t *l, uint32_t what, uint64_t at)
 {
-    uint64_t object = l->begin + l->r->xfront;
-    gpurt_alloc_site_t site = {0};
-    uint32_t row = l->r->xsites & 0xffffu;
+    const gpurt_alloc_record_t *r = l->r;
+    uint64_t object = l->begin + r->xfront;
+    gpurt_heap_found_t f = {.xready = 1,
+                            .what = what,
+                            .object = (uint64_t)(uintptr_t)l->heap->chunks + object,
+                            .size = r->xsize,
+                            .at = (int64_t)at - (int64_t)object,
+                            .site = r->xsites & 0xffffu,
+                            .block = r->xblock,
+                            .thread = r->xthreads & 0xffffu};
 
-    if (row < GPURT_WATCH_SITES)
-        fetch(l, &site, l->watch.sites + row, sizeof site);
-    return REFUSE(l->err, GPURT_E_FAULT,
-                  "heap: 0x%llx of %llu B %s: byte %lld; allocated at %.*s by block %u "
-                  "thread %u",
-                  (unsigned long long)((uintptr_t)l->heap->chunks + object),
-                  (unsigned long long)l->r->xsize, how, (long long)at - (long long)object,
-                  (int)sizeof site.text, site.xbytes ? site.text : "a place not known",
-                  l->r->xblock, l->r->xthreads & 0xffffu);
+    if ((r->xstate & GPURT_RECORD_STATE) == GPURT_RECORD_KEPT) {
+        f.free_site = r->xsites >> 16;
+        f.free_block = r->xfree_block;
+        f.free_thread = r->xthreads >> 16;
+    }
+    return l->fn(l->context, &f);
 }
 
 static gpurt_status_t slot_look(look_t *l)
@@ -227,14 +234,14 @@ static gpurt_status_t slot_look(look_t *l)
     gpurt_status_t st = range_look(l, false, low, object, &at);
 
     if (st == GPURT_OK && at < object)
-        return damaged(l, gpurt_heap_wrong_text(GPURT_WRONG_UNDERRUN), at);
+        return damaged(l, GPURT_WRONG_UNDERRUN, at);
     to = gpurt_guard_end(front ? GPURT_CHECKS_FULL : GPURT_CHECKS_CHEAP,
                          base + object + size, base + l->begin + l->slot_bytes) -
          base;
     if (st == GPURT_OK)
         st = range_look(l, false, object + size, to, &at);
     if (st == GPURT_OK && at < to)
-        return damaged(l, gpurt_heap_wrong_text(GPURT_WRONG_OVERRUN), at);
+        return damaged(l, GPURT_WRONG_OVERRUN, at);
     if (!kept || st != GPURT_OK)
         return st;
     st = range_look(l, true, object, first, &at);
@@ -242,9 +249,7 @@ static gpurt_status_t slot_look(look_t *l)
         st = range_look(l, true, last, end, &at);
         first = end;
     }
-    return st == GPURT_OK && at < first
-               ? damaged(l, gpurt_heap_wrong_text(GPURT_WRONG_USED), at)
-               : st;
+    return st == GPURT_OK && at < first ? damaged(l, GPURT_WRONG_USED, at) : st;
 }
 
 static gpurt_status_t record_look(void *context, const gpurt_alloc_record_t *r,
@@ -258,21 +263,65 @@ static gpurt_status_t record_look(void *context, const gpurt_alloc_record_t *r,
     return slot_look(l);
 }
 
+gpurt_status_t gpurt_heap_guards_each(gpurt_t *rt, const gpurt_heap_t *heap,
+                                      const gpurt_heap_mirror_t *mirror,
+                                      const gpurt_heap_watch_t *watch,
+                                      gpurt_heap_found_fn fn, void *context,
+                                      gpurt_error_t *err)
+{
+    look_t l = {.rt = rt,
+                .heap = heap,
+                .watch = *watch,
+                .err = err,
+                .chunk = UINT32_MAX,
+                .fn = fn,
+                .context = context};
+    gpurt_status_t st;
+
+    if (!watch->records)
+        return GPURT_OK;
+    l.bytes = (char *)malloc(GPURT_CHUNK_BYTES);
+    if (!l.bytes)
+        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "heap: a chunk");
+    st = gpurt_heap_records_each(rt, heap, mirror, watch, record_look, &l, err);
+    free(l.bytes);
+    return st;
+}
+
+/* Of a check, which ends with the first thing that is wrong. Owner: the call. */
+typedef struct refusal {
+    gpurt_t *rt;
+    gpurt_heap_watch_t watch;
+    gpurt_error_t *err;
+} refusal_t;
+
+static gpurt_status_t refuse_found(void *context, const gpurt_heap_found_t *f)
+{
+    refusal_t *r = (refusal_t *)context;
+    gpurt_alloc_site_t site = {0};
+
+    if (f->site < GPURT_WATCH_SITES &&
+        gpurt_copy(r->rt, GPURT_STREAM_DEFAULT, &site, r->watch.sites + f->site,
+                   sizeof site, NULL) == GPURT_OK)
+        gpurt_own_stream_sync(r->rt, GPURT_STREAM_DEFAULT, NULL);
+    return REFUSE(r->err, GPURT_E_FAULT,
+                  "heap: 0x%llx of %llu bytes %s: byte %lld; allocated at %.*s by block %u "
+                  "thread %u",
+                  (unsigned long long)f->object, (unsigned long long)f->size,
+                  gpurt_heap_wrong_text(f->what), (long long)f->at, (int)sizeof site.text,
+                  site.xbytes ? site.text : "a place not known", f->block, f->thread);
+}
+
 gpurt_status_t gpurt_heap_guards_check(gpurt_t *rt, const gpurt_heap_t *heap,
                                        const gpurt_heap_mirror_t *mirror,
                                        gpurt_error_t *err)
 {
-    look_t l = {.rt = rt, .heap = heap, .err = err, .chunk = UINT32_MAX};
-    gpurt_status_t st = gpurt_heap_watch_load(rt, heap, &l.watch, err);
+    refusal_t r = {.rt = rt, .err = err};
+    gpurt_status_t st = gpurt_heap_watch_load(rt, heap, &r.watch, err);
 
-    if (st != GPURT_OK)
-        return st;
-    l.bytes = (char *)malloc(GPURT_CHUNK_BYTES);
-    if (!l.bytes)
-        return gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "heap: a chunk");
-    st = gpurt_heap_records_each(rt, heap, mirror, &l.watch, record_look, &l, err);
-    free(l.bytes);
-    return st;
+    return st == GPURT_OK
+               ? gpurt_heap_guards_each(rt, heap, mirror, &r.watch, refuse_found, &r, err)
+               : st;
 }
 
 /* ---- records ------------------------------------------------------------------------- */

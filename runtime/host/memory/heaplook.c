@@ -290,23 +290,30 @@ static void walk(const gpurt_heap_t *h, const kept_t *kept, gpurt_heap_visit_fn 
     }
 }
 
+gpurt_status_t gpurt_heap_mirror_walk(const gpurt_heap_t *mirror, gpurt_heap_visit_fn visit,
+                                      void *context, gpurt_error_t *err)
+{
+    kept_t *kept = kept_make(mirror, err);
+
+    if (!kept)
+        return GPURT_E_NOMEM;
+    walk(mirror, kept, visit, context);
+    free(kept);
+    return GPURT_OK;
+}
+
 gpurt_status_t gpurt_heap_walk(gpurt_t *rt, const gpurt_heap_t *heap,
                                gpurt_heap_visit_fn visit, void *context, gpurt_error_t *err)
 {
     gpurt_heap_mirror_t m;
     gpurt_status_t st;
-    kept_t *kept;
 
     if (!visit)
         return REFUSE(err, GPURT_E_INVALID, "visit is NULL: pass what to call");
     st = look(rt, heap, &m, err);
     if (st != GPURT_OK)
         return st;
-    kept = kept_make(&m.heap, err);
-    if (kept)
-        walk(&m.heap, kept, visit, context);
-    st = kept ? GPURT_OK : GPURT_E_NOMEM;
-    free(kept);
+    st = gpurt_heap_mirror_walk(&m.heap, visit, context, err);
     look_end(&m);
     return st;
 }

@@ -74,7 +74,10 @@ gpurt_status_t gpurt_heap_mirror_store(gpurt_t *rt, const gpurt_heap_t *heap,
                                        gpurt_error_t *err);
 void gpurt_heap_mirror_free(gpurt_heap_mirror_t *mirror);
 
-/* heaplook.c: figures of a mirror; its bits are not looked at. live: zeroed, becomes the bytes
+/* heaplook.c: gpurt_heap_walk in a mirror. Returns: GPURT_E_NOMEM. */
+gpurt_status_t gpurt_heap_mirror_walk(const gpurt_heap_t *mirror, gpurt_heap_visit_fn visit,
+                                      void *context, gpurt_error_t *err);
+/* Figures of a mirror; its bits are not looked at. live: zeroed, becomes the bytes
  * that are live in each chunk of a class; or NULL. */
 gpurt_status_t gpurt_heap_figures(const gpurt_heap_t *mirror, gpurt_heap_stats_t *out,
                                   uint32_t *live, gpurt_error_t *err);
@@ -102,14 +105,23 @@ gpurt_status_t gpurt_heap_records_each(gpurt_t *rt, const gpurt_heap_t *heap,
                                        const gpurt_heap_watch_t *watch,
                                        gpurt_heap_record_fn fn, void *context,
                                        gpurt_error_t *err);
-/* The guards of all objects. mirror: of the same moment. */
+/* What is wrong with guards and poison of objects, and no call has found. A failure ends it.
+ * mirror, watch: of the same moment. */
+typedef gpurt_status_t (*gpurt_heap_found_fn)(void *context, const gpurt_heap_found_t *f);
+gpurt_status_t gpurt_heap_guards_each(gpurt_t *rt, const gpurt_heap_t *heap,
+                                      const gpurt_heap_mirror_t *mirror,
+                                      const gpurt_heap_watch_t *watch,
+                                      gpurt_heap_found_fn fn, void *context,
+                                      gpurt_error_t *err);
+/* GPURT_E_FAULT says the first of it. mirror: of the same moment. */
 gpurt_status_t gpurt_heap_guards_check(gpurt_t *rt, const gpurt_heap_t *heap,
                                        const gpurt_heap_mirror_t *mirror,
                                        gpurt_error_t *err);
 
-/* heapreport.c: what GPURT_HEAP_LEAKS asks for, when a heap ends. */
-const char *gpurt_heap_report_file(void); /* NULL: for nothing */
-/* Context: it is taken. */
+/* heapreport.c: a heap that checks ends. Whether anybody wants to be told: GPURT_HEAP_LEAKS
+ * names a file, or there is a log. */
+bool gpurt_heap_report_wanted(const gpurt_t *rt);
+/* Tells them. Context: it is taken, and no kernel works in it. */
 void gpurt_heap_report_last(gpurt_t *rt, const gpurt_heap_t *heap);
 
 /* The slot that begins at that offset of the heap's chunks is with the program, or kept back.

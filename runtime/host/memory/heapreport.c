@@ -3,14 +3,17 @@
 #include "heapmap.h"
 
 #include "environ.h"
+#include "hosttime.h"
 #include "json.h"
 #include "outfile.h"
 #include "ownwait.h"
 #include "plural.h"
 #include "refuse.h"
 #include "tell.h"
+#include "viewer.h"
 
 #include <errno.h>
+#include <gpurt/impl/heaprow.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,12 +23,20 @@ typedef struct sight {
     gpurt_heap_watch_t watch;
     gpurt_alloc_site_t *sites;
     gpurt_heap_found_t *found;
-    uint32_t found_rows;
-    gpurt_heap_leak_t *leaks; /* GPURT_WATCH_SITES, by row of `sites`; then sorted */
+    uint32_t found_rows, told_rows; /* told: by calls of kernels, in front of the others */
+    gpurt_heap_leak_t *leaks;       /* GPURT_WATCH_SITES, by row of `sites`; then sorted */
     uint32_t leak_count;
     uint64_t objects, bytes; /* live, of all places */
+    uint64_t unchecked;      /* of them: have no record, for who asked did not check */
     uint64_t chunks;         /* address of the heap's */
+    uint64_t *recorded;      /* a bit a unit: an object with a record begins there */
 } sight_t;
+
+enum {
+    UNIT = 16, /* bytes: no two slots begin in one */
+    UNITS = GPURT_CHUNK_BYTES / UNIT,
+    NO_PLACE = 0 /* row of the sites that stands for those without one */
+};
 
 const char *gpurt_heap_wrong_text(uint32_t what)
 {
@@ -58,9 +69,10 @@ static gpurt_status_t leak_add(void *context, const gpurt_alloc_record_t *r, uin
 {
     sight_t *s = (sight_t *)context;
     uint32_t row = r->xsites & 0xffffu;
-    gpurt_heap_leak_t *leak = &s->leaks[row < GPURT_WATCH_SITES ? row : 0];
+    gpurt_heap_leak_t *leak = &s->leaks[row < GPURT_WATCH_SITES ? row : NO_PLACE];
 
     (void)bytes;
+    s->recorded[begin / UNIT / 64] |= 1ull << (begin / UNIT % 64);
     if ((r->xstate & GPURT_RECORD_STATE) != GPURT_RECORD_LIVE)
         return GPURT_OK;
     if (!leak->objects) {
@@ -72,6 +84,37 @@ static gpurt_status_t leak_add(void *context, const gpurt_alloc_record_t *r, uin
     leak->bytes += r->xsize;
     s->objects++;
     s->bytes += r->xsize;
+    return GPURT_OK;
+}
+
+/* Of every slot that the program has. Those without a record are of code that did not check; what
+ * such code asked for is not known, so their bytes are the slots'. */
+static bool unchecked_add(void *context, void *object, size_t bytes)
+{
+    sight_t *s = (sight_t *)context;
+    uint64_t unit = ((uint64_t)(uintptr_t)object - s->chunks) / UNIT;
+    gpurt_heap_leak_t *leak = &s->leaks[NO_PLACE];
+
+    if (s->recorded[unit / 64] >> (unit % 64) & 1u)
+        return true;
+    if (!leak->objects)
+        leak->first = (uint64_t)(uintptr_t)object;
+    leak->objects++;
+    leak->bytes += bytes;
+    s->objects++;
+    s->bytes += bytes;
+    s->unchecked++;
+    return true;
+}
+
+/* Damage that no call has found: behind what kernels have told. */
+static gpurt_status_t damage_add(void *context, const gpurt_heap_found_t *f)
+{
+    sight_t *s = (sight_t *)context;
+
+    s->watch.xrows++;
+    if (s->found_rows < GPURT_WATCH_FAULTS)
+        s->found[s->found_rows++] = *f;
     return GPURT_OK;
 }
 
@@ -116,6 +159,7 @@ static void sight_free(sight_t *s)
     free(s->sites);
     free(s->found);
     free(s->leaks);
+    free(s->recorded);
 }
 
 static gpurt_status_t sight_tables(gpurt_t *rt, sight_t *s, gpurt_error_t *err)
@@ -136,14 +180,36 @@ static gpurt_status_t sight_tables(gpurt_t *rt, sight_t *s, gpurt_error_t *err)
         st = gpurt_own_stream_sync(rt, GPURT_STREAM_DEFAULT, err);
     s->found_rows =
         s->watch.xrows < GPURT_WATCH_FAULTS ? (uint32_t)s->watch.xrows : GPURT_WATCH_FAULTS;
+    s->told_rows = s->found_rows;
     return st;
 }
 
-/* *s is to be freed in any case; without checks it stays empty. Context: the heap is taken. */
-static gpurt_status_t sight_look(gpurt_t *rt, const gpurt_heap_t *heap, bool leaks,
-                                 sight_t *s, gpurt_error_t *err)
+/* Who holds what, and what of it is damaged. */
+static gpurt_status_t sight_objects(gpurt_t *rt, const gpurt_heap_t *heap, sight_t *s,
+                                    gpurt_error_t *err)
 {
     gpurt_heap_mirror_t m = {.memory = NULL};
+    gpurt_status_t st = gpurt_heap_mirror_load(rt, heap, &m, err);
+
+    s->recorded = (uint64_t *)calloc(heap->chunk_count, UNITS / 8);
+    if (st == GPURT_OK && !s->recorded)
+        st = gpurt_fail(err, GPURT_E_NOMEM, GPURT_FROM_ERRNO, ENOMEM, "heap: a report");
+    if (st == GPURT_OK)
+        st = gpurt_heap_records_each(rt, heap, &m, &s->watch, leak_add, s, err);
+    if (st == GPURT_OK && s->watch.records)
+        st = gpurt_heap_mirror_walk(&m.heap, unchecked_add, s, err);
+    if (st == GPURT_OK)
+        st = gpurt_heap_guards_each(rt, heap, &m, &s->watch, damage_add, s, err);
+    gpurt_heap_mirror_free(&m);
+    leaks_gather(s);
+    return st;
+}
+
+/* *s is to be freed in any case; without checks it stays empty. objects: look at all of them, too.
+ * Context: the heap is taken. */
+static gpurt_status_t sight_look(gpurt_t *rt, const gpurt_heap_t *heap, bool objects,
+                                 sight_t *s, gpurt_error_t *err)
+{
     gpurt_status_t st;
 
     if (!heap->watch)
@@ -152,17 +218,10 @@ static gpurt_status_t sight_look(gpurt_t *rt, const gpurt_heap_t *heap, bool lea
     st = gpurt_heap_watch_load(rt, heap, &s->watch, err);
     if (st == GPURT_OK)
         st = sight_tables(rt, s, err);
-    if (st != GPURT_OK || !leaks)
-        return st;
-    st = gpurt_heap_mirror_load(rt, heap, &m, err);
-    if (st == GPURT_OK)
-        st = gpurt_heap_records_each(rt, heap, &m, &s->watch, leak_add, s, err);
-    gpurt_heap_mirror_free(&m);
-    leaks_gather(s);
-    return st;
+    return st == GPURT_OK && objects ? sight_objects(rt, heap, s, err) : st;
 }
 
-static gpurt_status_t sight_make(gpurt_t *rt, const gpurt_heap_t *heap, bool leaks,
+static gpurt_status_t sight_make(gpurt_t *rt, const gpurt_heap_t *heap, bool objects,
                                  sight_t *s, gpurt_error_t *err)
 {
     gpurt_status_t st = gpurt_heap_take(rt, heap, err);
@@ -170,7 +229,7 @@ static gpurt_status_t sight_make(gpurt_t *rt, const gpurt_heap_t *heap, bool lea
     memset(s, 0, sizeof *s);
     if (st != GPURT_OK)
         return st;
-    st = sight_look(rt, heap, leaks, s, err);
+    st = sight_look(rt, heap, objects, s, err);
     gpurt_heap_drop(heap);
     return st;
 }
@@ -231,7 +290,8 @@ static const char *place(const char *site)
     return *site ? site : "a place not known";
 }
 
-static void text_fault(FILE *out, const gpurt_heap_fault_t *f)
+/* told: by a call of a kernel. */
+static void text_fault(FILE *out, const gpurt_heap_fault_t *f, bool told)
 {
     fprintf(out, "  0x%llx", (unsigned long long)f->object);
     if (f->size)
@@ -246,8 +306,11 @@ static void text_fault(FILE *out, const gpurt_heap_fault_t *f)
     if (f->free_site[0])
         fprintf(out, "\n    freed at %s by block %u thread %u", f->free_site, f->free_block,
                 f->free_thread);
-    fprintf(out, "\n    found at %s by block %u thread %u\n", place(f->found_site),
-            f->found_block, f->found_thread);
+    if (told)
+        fprintf(out, "\n    found at %s by block %u thread %u\n", place(f->found_site),
+                f->found_block, f->found_thread);
+    else
+        fprintf(out, "\n    found by the host, with this report\n");
 }
 
 static const char *level_word(uint32_t level)
@@ -283,9 +346,14 @@ static void text_write(FILE *out, const sight_t *s)
             (unsigned long long)l->objects, gpurt_plural(l->objects, "s"), place(l->site),
             (unsigned long long)l->first, l->block, l->thread);
     }
+    if (s->unchecked)
+        fprintf(out,
+                "  %llu object%s of code that was not compiled to check: "
+                "-DGPURT_HEAP_CHECKS=2 names places\n",
+                (unsigned long long)s->unchecked, gpurt_plural(s->unchecked, "s"));
     for (uint32_t i = 0; i < s->found_rows; i++) {
         fault_fill(s, &s->found[i], &fault);
-        text_fault(out, &fault);
+        text_fault(out, &fault, i < s->told_rows);
     }
     if (s->watch.xrows > s->found_rows)
         fprintf(out, "  and %llu more fault%s\n",
@@ -338,6 +406,7 @@ static void json_write(FILE *out, const sight_t *s)
     gpurt_json_text(&j, "checks", level_word(s->watch.level));
     gpurt_json_number(&j, "live_objects", s->objects);
     gpurt_json_number(&j, "live_bytes", s->bytes);
+    gpurt_json_number(&j, "unchecked_objects", s->unchecked);
     gpurt_json_number(&j, "kept_objects", s->watch.xkept);
     gpurt_json_number(&j, "kept_bytes", s->watch.xkept_bytes);
     gpurt_json_number(&j, "untold", s->watch.xuntold);
@@ -389,33 +458,101 @@ gpurt_status_t gpurt_heap_report(gpurt_t *rt, const gpurt_heap_t *heap, bool jso
 
 /* ---- at the end ---------------------------------------------------------------------- */
 
-const char *gpurt_heap_report_file(void)
+static const char *report_file(void)
 {
     return gpurt_env_get("GPURT_HEAP_LEAKS");
 }
 
+bool gpurt_heap_report_wanted(const gpurt_t *rt)
+{
+    bool log = gpurt_viewer_enter(rt) != NULL;
+
+    if (log)
+        gpurt_viewer_leave();
+    return log || report_file();
+}
+
+static void file_tell(const char *path, const sight_t *s)
+{
+    size_t length = strlen(path);
+    bool json = length > 5 && strcmp(path + length - 5, ".json") == 0;
+    bool terminal = strcmp(path, "-") == 0;
+    gpurt_error_t err;
+    FILE *out = terminal ? stderr
+                         : gpurt_outfile_stream(path, GPURT_OUTFILE_APPEND,
+                                                GPURT_OUTFILE_OWN, &err);
+
+    if (!out) {
+        gpurt_tell("GPURT_HEAP_LEAKS: nothing is written: %s", err.text);
+        return;
+    }
+    (json ? json_write : text_write)(out, s);
+    if (!terminal)
+        fclose(out);
+}
+
+static uint32_t log_text(gpurt_viewer_t *v, const char *text)
+{
+    return names_number(&v->names, &v->ring, text, false);
+}
+
+static void log_leak(gpurt_viewer_t *v, const sight_t *s, const gpurt_heap_leak_t *l)
+{
+    bool unchecked = !l->site[0] && s->unchecked == l->objects;
+    gpurt_heap_leak_row_t row = {
+        .heap = s->watch.id,
+        .bytes = gpurt_pair(l->bytes),
+        .objects = gpurt_pair(l->objects),
+        .site = log_text(v, unchecked ? "code that was not compiled to check"
+                                      : place(l->site))};
+
+    gpurt_viewer_put(v, GPURT_KIND_HEAP_LEAK, gpurt_real_ns(), &row);
+}
+
+static void log_damage(gpurt_viewer_t *v, const sight_t *s, const gpurt_heap_fault_t *f)
+{
+    gpurt_heap_damage_row_t row = {
+        .heap = s->watch.id,
+        .object = gpurt_pair(f->object),
+        .size = gpurt_pair(f->size),
+        .what = log_text(v, gpurt_heap_wrong_text(f->what)),
+        .site = log_text(v, place(f->site)),
+        .block = f->block,
+        .thread = f->thread,
+        .free_site = log_text(v, f->free_site[0] ? f->free_site : "no place"),
+        .free_block = f->free_block,
+        .free_thread = f->free_thread,
+        .at = gpurt_pair((uint64_t)f->at)};
+
+    gpurt_viewer_put(v, GPURT_KIND_HEAP_DAMAGE, gpurt_real_ns(), &row);
+}
+
+/* A line for each place that held memory to the end, and for each thing that no call has found. */
+static void log_tell(gpurt_t *rt, const sight_t *s)
+{
+    gpurt_viewer_t *v = gpurt_viewer_enter(rt);
+    gpurt_heap_fault_t fault;
+
+    if (!v)
+        return;
+    for (uint32_t i = 0; i < s->leak_count; i++)
+        log_leak(v, s, &s->leaks[i]);
+    for (uint32_t i = s->told_rows; i < s->found_rows; i++) {
+        fault_fill(s, &s->found[i], &fault);
+        log_damage(v, s, &fault);
+    }
+    gpurt_viewer_leave();
+}
+
 void gpurt_heap_report_last(gpurt_t *rt, const gpurt_heap_t *heap)
 {
-    const char *path = gpurt_heap_report_file();
-    size_t length = path ? strlen(path) : 0;
-    gpurt_error_t err;
-    FILE *out = NULL;
+    const char *path = report_file();
     sight_t s = {.sites = NULL};
 
-    if (!path)
-        return;
-    if (sight_look(rt, heap, true, &s, NULL) == GPURT_OK) {
-        out = strcmp(path, "-") == 0 ? stderr
-                                     : gpurt_outfile_stream(path, GPURT_OUTFILE_APPEND,
-                                                            GPURT_OUTFILE_OWN, &err);
-        if (!out)
-            gpurt_tell("GPURT_HEAP_LEAKS: nothing is written: %s", err.text);
-    }
-    if (out) {
-        (length > 5 && strcmp(path + length - 5, ".json") == 0 ? json_write
-                                                               : text_write)(out, &s);
-        if (out != stderr)
-            fclose(out);
+    if (gpurt_heap_report_wanted(rt) && sight_look(rt, heap, true, &s, NULL) == GPURT_OK) {
+        if (path)
+            file_tell(path, &s);
+        log_tell(rt, &s);
     }
     sight_free(&s);
 }

@@ -364,26 +364,6 @@ static void sites_tell(look_t *l)
     free(holders);
 }
 
-/* A line of the log for each site that held memory to the end. */
-static void leaks_tell(look_t *l)
-{
-    uint64_t now_ns = gpurt_real_ns();
-    gpurt_alloc_site_t *sites;
-    holder_t *holders;
-    uint32_t step = 1, count = holders_find(l, &holders, &sites, &step);
-
-    for (uint32_t i = 0; i < count; i++) {
-        gpurt_heap_leak_row_t leak = {.heap = l->heap.id,
-                                      .bytes = gpurt_pair(holders[i].bytes * step),
-                                      .objects = gpurt_pair(holders[i].objects * step),
-                                      .site =
-                                          site_number(l->viewer, &sites[holders[i].row])};
-
-        gpurt_viewer_put(l->viewer, GPURT_KIND_HEAP_LEAK, now_ns, &leak);
-    }
-    free(holders);
-}
-
 /* ---- a look -------------------------------------------------------------------------- */
 
 static bool heap_read(gpurt_viewer_t *v, const void *object, bool due, uint64_t *values)
@@ -412,17 +392,13 @@ void gpurt_heapview_end(gpurt_t *rt, const gpurt_heap_t *heap)
     told_t *told = &told_heaps[heap->id % GPURT_HEAPS];
     const told_t none = {.heap = 0};
     gpurt_viewer_t *v;
-    look_t l;
 
     gpurt_watch_end(rt, &gpurt_class_heap, heap->id);
     v = gpurt_viewer_enter(rt);
     if (!v)
         return;
-    l = (look_t){.viewer = v, .heap = *heap};
     if (told->heap == heap->id)
         sites_end(v, told, &none);
     memset(told, 0, sizeof *told);
-    if (heap->watch && look_make(&l))
-        leaks_tell(&l);
     gpurt_viewer_leave();
 }

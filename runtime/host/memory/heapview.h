@@ -8,7 +8,7 @@
 
 /* It is looked at from now on, until its end. */
 void gpurt_heapview_begin(gpurt_t *rt, const gpurt_heap_t *heap);
-/* It ends: a last look, and who still holds memory of it. Context: before its memory goes. */
+/* It ends: a last look. Context: before its memory goes. */
 void gpurt_heapview_end(gpurt_t *rt, const gpurt_heap_t *heap);
 
 #endif

@@ -81,9 +81,10 @@ typedef struct gpurt_heap_fault {
 
 /* Objects that one place asked for and nobody freed. */
 typedef struct gpurt_heap_leak {
-    char site[GPURT_WATCH_SITE_TEXT + 1]; /* "": of code that does not check */
-    uint64_t objects, bytes;              /* bytes: asked for */
-    uint64_t first;                       /* address of one of them, who got it: */
+    char site[GPURT_WATCH_SITE_TEXT +
+              1];            /* "": of code that does not check, or a place not known */
+    uint64_t objects, bytes; /* bytes: asked for; of code that does not check: of slots */
+    uint64_t first;          /* address of one of them, who got it: */
     uint32_t block, thread;
 } gpurt_heap_leak_t;
 
@@ -157,7 +158,8 @@ gpurt_status_t gpurt_heap_leaks(gpurt_t *rt, const gpurt_heap_t *heap,
                                 gpurt_heap_leak_t *out, uint32_t room, uint32_t *count,
                                 gpurt_error_t *err);
 
-/* Both as text of several lines, or one JSON object. Copies at most bytes - 1 characters.
+/* Both as text of several lines, or one JSON object, with damage that no call of a kernel has found
+ * yet. Copies at most bytes - 1 characters.
  * GPURT_HEAP_LEAKS=FILE in the environment (- is standard error) appends it there when a heap
  * that checks is destroyed, or still there at gpurt_close; JSON when FILE ends in .json. */
 gpurt_status_t gpurt_heap_report(gpurt_t *rt, const gpurt_heap_t *heap, bool json,

@@ -334,7 +334,7 @@ typedef struct gpurt_activity_site {
 } gpurt_activity_site_t;
 
 enum {
-    GPURT_ACTIVITY_SITES = 26, /* heaprow.h's among them */
+    GPURT_ACTIVITY_SITES = 27, /* heaprow.h's among them */
     GPURT_ACTIVITY_WORDS = 18  /* of the longest of this file */
 };
 /* hostring.c */

@@ -22,4 +22,11 @@ typedef struct gpurt_heap_leak_row {
     uint32_t site;
 } gpurt_heap_leak_row_t;
 
+typedef struct gpurt_heap_damage_row {
+    uint32_t heap;
+    gpurt_pair_t object, size;
+    uint32_t what, site, block, thread, free_site, free_block, free_thread;
+    gpurt_pair_t at; /* signed */
+} gpurt_heap_damage_row_t;
+
 #endif

@@ -36,7 +36,9 @@ typedef enum gpurt_family {
     X(HEAP_WRONG, 16, MESSAGE, "log")                                                      \
     X(HEAP_ALLOC, 17, TRACE, "log")  /* heap, size, unit, alignment; a column each */      \
     X(HEAP_FREE, 18, TRACE, "log")   /* heap, unit */                                      \
-    X(HEAP_LEAK, 23, MESSAGE, "log") /* when a heap ends: who still holds memory of it */  \
+    X(HEAP_LEAK, 23, MESSAGE, "log") /* when a heap ends: who still holds memory of it, */ \
+    X(HEAP_DAMAGE, 24, MESSAGE,                                                            \
+      "log") /* ... and what of it was overwritten, which no call has found */             \
     X(TASK, 32, TASK, "task")                                                              \
     X(KERNEL, 64, ACTIVITY, "kernel")                                                      \
     X(COPY, 65, ACTIVITY, "copy")                                                          \
