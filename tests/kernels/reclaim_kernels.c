@@ -368,6 +368,43 @@ GPURT_KERNEL(reclaim_slots, struct reclaim_args, p)
         reclaim_count(&p->verdict->xwrong);
 }
 
+/* Block `mode` / 2 enters, and cells[0] says where; or it leaves that slot, whoever has it. */
+GPURT_KERNEL(reclaim_leave_of, struct reclaim_args, p)
+{
+    uint32_t slot = (uint32_t)p->cells[0];
+
+    if (gpurt_block_rank() != p->mode / 2)
+        return;
+    gpurt_syncwarp(GPURT_FULL_MASK); /* all have read */
+    if (p->mode % 2) {
+        reclaim_leave(p, slot);
+        return;
+    }
+    slot = reclaim_enter(p);
+    if (gpurt_lane() == 0)
+        p->cells[0] = slot;
+}
+
+/* Pointers that are none: without a slot, and one beyond the last. One warp. cells: what each of them
+ * gave, of cells[4], and one that is there. */
+GPURT_KERNEL(reclaim_no_pointer, struct reclaim_args, p)
+{
+    const gpurt_hazards_t *h = &p->hazards;
+    uint32_t slot = gpurt_hazard_open(h, GPURT_FULL_MASK);
+    uint64_t found[3];
+
+    found[0] =
+        (uint64_t)(uintptr_t)gpurt_hazard_protect(h, GPURT_SLOT_NONE, 0, p->cells + 4);
+    found[1] = (uint64_t)(uintptr_t)gpurt_hazard_protect(h, slot, h->each, p->cells + 4);
+    found[2] =
+        (uint64_t)(uintptr_t)gpurt_hazard_protect(h, slot, h->each - 1, p->cells + 4);
+    gpurt_hazard_set(h, GPURT_SLOT_NONE, 0, p->cells);
+    gpurt_hazard_clear(h, slot, h->each);
+    for (uint32_t i = 0; i < 3 && gpurt_lane() == 0; i++)
+        p->cells[i] = found[i];
+    gpurt_hazard_close(h, slot, GPURT_FULL_MASK);
+}
+
 /* ---- counted objects ----------------------------------------------------------------- */
 
 GPURT_DEV uint64_t reclaim_pattern(gpurt_ref_t ref, uint32_t i)

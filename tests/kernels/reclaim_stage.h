@@ -15,6 +15,8 @@ GPURT_KERNEL_DECLARE(reclaim_queue_begin, struct reclaim_args);
 GPURT_KERNEL_DECLARE(reclaim_rest, struct reclaim_args);
 GPURT_KERNEL_DECLARE(reclaim_cancelled, struct reclaim_args);
 GPURT_KERNEL_DECLARE(reclaim_slots, struct reclaim_args);
+GPURT_KERNEL_DECLARE(reclaim_leave_of, struct reclaim_args);
+GPURT_KERNEL_DECLARE(reclaim_no_pointer, struct reclaim_args);
 GPURT_KERNEL_DECLARE(reclaim_refs, struct reclaim_args);
 GPURT_KERNEL_DECLARE(reclaim_refs_end, struct reclaim_args);
 GPURT_KERNEL_DECLARE(reclaim_ref_call, struct reclaim_args);

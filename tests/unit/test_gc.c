@@ -284,6 +284,20 @@ static void test_compact(uint32_t bytes)
     stage_close(&s);
 }
 
+/* Another collector's handle names no object of this one. */
+static void test_two_collectors(void)
+{
+    stage_t s, other;
+
+    stage_open(&s, &usual, 1);
+    stage_open(&other, &usual, 1);
+    list(&s, 1);
+    list(&other, 1);
+    CHECK(cell(&s, 0) >> 32 != cell(&other, 0) >> 32); /* whatever the entry */
+    stage_close(&other);
+    stage_close(&s);
+}
+
 /* ---- answers ------------------------------------------------------------------------- */
 
 static void test_answers(void)
@@ -427,6 +441,7 @@ int main(void)
     test_cancelled();
     test_compact(0);
     test_compact(1001);
+    test_two_collectors();
     test_answers();
     test_lives();
     test_full();

@@ -121,6 +121,54 @@ static void test_slots(uint32_t guard)
     stage_close(&s);
 }
 
+/* A section that is left twice is not one that another block has meanwhile. On a GPU only code that
+ * checks notices. */
+static void test_left_twice(uint32_t guard)
+{
+    gpurt_info_t info;
+    stage_t s;
+
+    CHECK_EQ(gpurt_info(rt, &info), GPURT_OK);
+    if (info.backend == GPURT_BACKEND_CUDA)
+        return;
+    stage_open(&s, &usual, guard, 1);
+    s.launch.grid.x = 2;
+    s.launch.block.x = 32;
+    s.args.mode = 2; /* block 1 enters, */
+    RUN(&s, reclaim_leave_of);
+    s.args.mode = 1; /* block 0 leaves, */
+    RUN(&s, reclaim_leave_of);
+    CHECK_EQ(stage_reclaimed(&s).open, 1);
+    CHECK_EQ(stage_reclaimed(&s).wrong, 1);
+    s.args.mode = 3; /* block 1 leaves, */
+    RUN(&s, reclaim_leave_of);
+    CHECK_EQ(stage_reclaimed(&s).open, 0);
+    CHECK_EQ(stage_reclaimed(&s).wrong, 1);
+    RUN(&s, reclaim_leave_of); /* and once more */
+    CHECK_EQ(stage_reclaimed(&s).wrong, 2);
+    stage_close(&s);
+}
+
+/* A warp that got no slot has no pointers, and no lane has more than `each`. */
+static void test_no_pointer(void)
+{
+    uint64_t cells[4], object = 0x1000;
+    gpurt_reclaim_stats_t stats;
+    stage_t s;
+
+    stage_open(&s, &usual, RECLAIM_HAZARD, 1);
+    OK(gpurt_copy(rt, 0, s.args.cells + 4, &object, sizeof object, &err));
+    RUN_AS(&s, one, reclaim_no_pointer);
+    stage_read(cells, s.args.cells, sizeof cells);
+    CHECK_EQ(cells[0], 0);
+    CHECK_EQ(cells[1], 0);
+    CHECK_EQ(cells[2], object);
+    stats = stage_reclaimed(&s);
+    CHECK_EQ(stats.wrong, 4 * 32);
+    CHECK_EQ(stats.named + stats.open, 0);
+    stage_close(&s);
+}
+
 /* ---- reference counts ---------------------------------------------------------------- */
 
 static void test_refs(const setting_t *set, uint32_t seed)
@@ -258,16 +306,47 @@ static void call_dead(stage_t *s, gpurt_ref_t dead)
     CHECK_EQ(call(s, GET, 1, 0), 1);
 }
 
+/* Another table's reference names no object of this one. */
+static void test_two_tables(void)
+{
+    gpurt_refs_options_t one = {.records = 1}; /* so that both name the same */
+    setting_t set = usual;
+    gpurt_ref_t foreign, own;
+    gpurt_refs_t first, second;
+    stage_t s;
+
+    set.refs = one;
+    stage_open(&s, &set, RECLAIM_BARE, 1);
+    first = s.args.refs;
+    OK(gpurt_refs_create(rt, &s.args.heap, &one, &second, &err));
+    CHECK_EQ(call(&s, ALLOC, 1, GPURT_REF_OK), 1);
+    stage_read(&foreign, s.args.cells, sizeof foreign);
+    s.args.refs = second;
+    CHECK_EQ(call(&s, ALLOC, 1, GPURT_REF_OK), 1);
+    stage_read(&own, s.args.cells, sizeof own);
+    CHECK_EQ((uint32_t)own, (uint32_t)foreign);
+    call_dead(&s, foreign);
+    OK(gpurt_copy(rt, 0, s.args.cells, &own, sizeof own, &err));
+    CHECK_EQ(call(&s, RELEASE, 1, GPURT_REF_FREED), 1);
+    s.args.refs = first;
+    OK(gpurt_copy(rt, 0, s.args.cells, &foreign, sizeof foreign, &err));
+    CHECK_EQ(call(&s, RELEASE, 1, GPURT_REF_FREED), 1);
+    OK(gpurt_refs_destroy(rt, &second, &err));
+    stage_close(&s);
+}
+
 /* One record, used again for so long that the number of its lives comes round: a dead
  * reference touches neither the life after it nor the one that is to come. */
 static void test_lives(void)
 {
     setting_t one = usual;
+    const uint64_t near = 0xfffffff0ull << 32 | GPURT_REF_BIAS; /* the wrap */
     gpurt_ref_t refs[20];
     stage_t s;
 
     one.refs.records = 1;
     stage_open(&s, &one, RECLAIM_BARE, 1);
+    OK(gpurt_copy(rt, 0, &s.args.refs.records[0].xword, &near, sizeof near, &err));
     for (uint32_t i = 0; i < 20; i++) {
         CHECK_EQ(call(&s, ALLOC, 1, GPURT_REF_OK), 1);
         stage_read(&refs[i], s.args.cells, sizeof refs[i]);
@@ -375,11 +454,14 @@ int main(void)
         test_goes_on(guard);
         test_cancelled(guard);
         test_slots(guard);
+        test_left_twice(guard);
     }
+    test_no_pointer();
     test_refs(&usual, 3);
     test_refs(&tight, 3);
     test_refs_often();
     test_answers();
+    test_two_tables();
     test_lives();
     test_bad_input();
     test_tables();

@@ -16,8 +16,6 @@ enum {
     DEFAULT_RECORDS = 65536,
     RECORDS_MOST = 1 << 24
 };
-/* Lives are counted from just before the wrap, so that what depends on it shows at once. */
-#define FIRST_LIFE 0xfffffff0u
 static const char WHAT[] = "references";
 
 /* counts come first: their address is the table's. */
@@ -44,7 +42,7 @@ static gpurt_status_t records_init(gpurt_t *rt, const gpurt_refs_t *t, gpurt_err
                           t->record_count);
     memset(records, 0, bytes);
     for (uint32_t i = 0; i < t->record_count; i++) {
-        records[i].xword = (uint64_t)FIRST_LIFE << 32 | GPURT_REF_BIAS;
+        records[i].xword = (uint64_t)gpurt_table_first_life(t->id) << 32 | GPURT_REF_BIAS;
         records[i].heap = t->heap.id;
     }
     st = gpurt_table_write(rt, t->records, records, bytes, err);

@@ -30,7 +30,6 @@ enum {
 };
 /* Just before the wrap, so that what depends on it shows at once. */
 #define FIRST_CYCLE (GPURT_GC_CYCLES - 3)
-#define FIRST_LIFE  0xfffffff0u
 static const char WHAT[] = "collector";
 __attribute__((used)) static void (*const cpu_half)(const void *) =
     gpurt_cpu_gpurt_gc_reset;
@@ -104,7 +103,7 @@ static gpurt_status_t entries_write(gpurt_t *rt, const gpurt_gc_t *gc, gpurt_err
                           gc->entry_count);
     memset(entries, 0, bytes);
     for (uint32_t i = 0; i < gc->entry_count; i++) {
-        entries[i].xgeneration = FIRST_LIFE;
+        entries[i].xgeneration = gpurt_table_first_life(gc->id);
         entries[i].xmark = FIRST_CYCLE << 1 | 1;
     }
     st = gpurt_table_write(rt, gc->entries, entries, bytes, err);

@@ -280,6 +280,7 @@ static void stats_begin(const gpurt_reclaim_counts_t *c, uint32_t slots,
     out->refused = c->xfull;
     out->no_slot = c->xno_slot;
     out->abandoned = c->xabandoned;
+    out->wrong = c->xwrong;
     out->epoch = (uint32_t)c->xepoch;
     out->slots = slots;
 }

@@ -22,6 +22,13 @@ void gpurt_table_drop_both(uint32_t id, const gpurt_heap_t *heap);
 gpurt_status_t gpurt_table_destroy(gpurt_t *rt, const char *what, uint32_t id, void *memory,
                                    gpurt_error_t *err);
 
+/* The first life of a table's records. Each table begins elsewhere, and far from all others: what
+ * another table's reference names is no life of this one. Never 0, which no life has. */
+static inline uint32_t gpurt_table_first_life(uint32_t id)
+{
+    return id * 0x9e3779b1u; /* odd: 0 only for 0, which is no id */
+}
+
 /* The next part of a table at memory + *at, which grows: aligned to 128 bytes. */
 void *gpurt_table_part(void *memory, size_t *at, size_t bytes);
 

@@ -101,6 +101,7 @@ static void retired_read(const gpurt_reclaim_counts_t *c, uint64_t open, uint64_
     values[OPEN] = open;
     values[TURN] = c->xepoch;
     values[LEFT] = c->xabandoned;
+    values[WRONG] = c->xwrong;
 }
 
 /* What of a collector's control any kernel may write; the rest of its course the host writes

@@ -87,11 +87,43 @@ GPURT_DEVN uint32_t gpurt_epoch_enter(const gpurt_epochs_t *e, uint32_t lanes)
     return gpurt_shfl_u32(lanes, slot, gpurt_leader(lanes));
 }
 
-/* Order: release, what the lanes did with what they met. */
+/* Whether the caller's block has this slot. One that it has not is counted, and not closed: the
+ * objects of those who have it would be freed under them. Only on the CPU, and in code that checks;
+ * elsewhere the look would cost every section a trip to memory. Context: one lane. */
+GPURT_DEV bool gpurt_slot_is_own(const uint64_t *slot, gpurt_reclaim_counts_t *counts)
+{
+#if !GPURT_ON_CUDA || GPURT_HEAP_CHECKS
+    /* relaxed, both: the block's own word, or one that is not; a statistic */
+    if ((uint32_t)gpurt_load_relaxed_dev_u64(slot) != (uint32_t)gpurt_epoch_word(0)) {
+        gpurt_red_add_relaxed_dev_u64(&counts->xwrong, 1);
+        return false;
+    }
+#else
+    (void)slot;
+    (void)counts;
+#endif
+    return true;
+}
+
+/* The same, to all lanes of the mask. */
+GPURT_DEV bool gpurt_slot_is_own_all(const uint64_t *slot, gpurt_reclaim_counts_t *counts,
+                                     uint32_t lanes)
+{
+    bool own = !gpurt_is_leader(lanes) || gpurt_slot_is_own(slot, counts);
+
+#if !GPURT_ON_CUDA || GPURT_HEAP_CHECKS
+    own = gpurt_shfl_u32(lanes, own, gpurt_leader(lanes));
+#endif
+    return own;
+}
+
+/* Once for each gpurt_epoch_enter: a second time may close a section of others, who have the slot by
+ * then. Order: release, what the lanes did with what they met. */
 GPURT_DEV void gpurt_epoch_leave(const gpurt_epochs_t *e, uint32_t slot, uint32_t lanes)
 {
     gpurt_syncwarp(lanes);
-    if (slot < e->slot_count && gpurt_is_leader(lanes))
+    if (slot < e->slot_count && gpurt_is_leader(lanes) &&
+        gpurt_slot_is_own(e->slots + slot, e->counts))
         gpurt_store_release_dev_u64(e->slots + slot, 0); /* EP1.rel */
 }
 

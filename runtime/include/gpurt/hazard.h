@@ -11,8 +11,10 @@
  * Each lane of a warp has `each` pointers of its own. Beside epochs (epoch.h): a use costs a
  * fence for each pointer, not for each section, and a warp that stops holds up the objects
  * that it names, not all. What waits is bounded: a slot that is full of objects that are in
- * use says GPURT_RETIRE_FULL, and the object is still the caller's. A warp that is cancelled
- * keeps its slot until the host sweeps (reclaim.h).
+ * use says GPURT_RETIRE_FULL, and the object is still the caller's. Without a slot, or by a pointer
+ * of number `each` or more, nothing is protected: gpurt_hazard_protect gives NULL, and the host's
+ * statistics count it as wrong. A warp that is cancelled keeps its slot until the host sweeps
+ * (reclaim.h).
  * Context: device code; open, close, retire and scan: all lanes of the mask together; the
  * others: any lane alone. Lock-free. */
 #ifndef GPURT_HAZARD_H
@@ -47,15 +49,33 @@ GPURT_DEVN uint32_t gpurt_hazard_open(const gpurt_hazards_t *h, uint32_t lanes)
     return gpurt_shfl_u32(lanes, slot, gpurt_leader(lanes));
 }
 
+/* Whether there is such a pointer. One that is not is counted. */
+GPURT_DEV bool gpurt_hazard_is_there(const gpurt_hazards_t *h, uint32_t slot, uint32_t k)
+{
+    if (GPURT_LIKELY(slot < h->slot_count && k < h->each))
+        return true;
+    if (h->counts) /* relaxed: a statistic */
+        gpurt_red_add_relaxed_dev_u64(&h->counts->xwrong, 1);
+    return false;
+}
+
+/* gpurt_hazard_set by a pointer that is there. */
+GPURT_DEV void gpurt_hazard_name(const gpurt_hazards_t *h, uint32_t slot, uint32_t k,
+                                 const void *object)
+{
+    gpurt_store_release_dev_u64(gpurt_hazard_pointer(h, slot, k), /* HZ1.rel */
+                                (uint64_t)(uintptr_t)object);
+    gpurt_fence_store_load_dev();
+}
+
 /* Says that this lane uses an object, and no longer the one before. It holds from the next
  * look on that finds the object still linked: whoever frees either sees the pointer, or
  * unlinked before that look. Order: release, what the lane did with the one before. */
 GPURT_DEV void gpurt_hazard_set(const gpurt_hazards_t *h, uint32_t slot, uint32_t k,
                                 const void *object)
 {
-    gpurt_store_release_dev_u64(gpurt_hazard_pointer(h, slot, k), /* HZ1.rel */
-                                (uint64_t)(uintptr_t)object);
-    gpurt_fence_store_load_dev();
+    if (gpurt_hazard_is_there(h, slot, k))
+        gpurt_hazard_name(h, slot, k, object);
 }
 
 /* Links an object where others find it by gpurt_hazard_protect; any release of the
@@ -66,14 +86,18 @@ GPURT_DEV void gpurt_hazard_publish(uint64_t *where, const void *object)
 }
 
 /* What *from points to, which stays until the pointer is set anew or cleared. Loops only
- * when another has changed *from meanwhile. Order: acquire. */
+ * when another has changed *from meanwhile. Returns: NULL, too, where there is no such pointer: look
+ * whether gpurt_hazard_open gave a slot. Order: acquire. */
 GPURT_DEV void *gpurt_hazard_protect(const gpurt_hazards_t *h, uint32_t slot, uint32_t k,
                                      uint64_t *from)
 {
-    uint64_t seen = gpurt_load_relaxed_dev_u64(from), again; /* relaxed: looked at again */
+    uint64_t seen, again;
 
+    if (!gpurt_hazard_is_there(h, slot, k))
+        return NULL;
+    seen = gpurt_load_relaxed_dev_u64(from); /* relaxed: looked at again */
     for (;;) {
-        gpurt_hazard_set(h, slot, k, (void *)(uintptr_t)seen);
+        gpurt_hazard_name(h, slot, k, (void *)(uintptr_t)seen);
         again = gpurt_load_acquire_dev_u64(from); /* HZ2.acq */
         if (again == seen)
             return (void *)(uintptr_t)seen;
@@ -85,12 +109,14 @@ GPURT_DEV void *gpurt_hazard_protect(const gpurt_hazards_t *h, uint32_t slot, ui
 /* Order: release, what the lane did with the object. */
 GPURT_DEV void gpurt_hazard_clear(const gpurt_hazards_t *h, uint32_t slot, uint32_t k)
 {
-    gpurt_store_release_dev_u64(gpurt_hazard_pointer(h, slot, k), 0); /* HZ1.rel */
+    if (gpurt_hazard_is_there(h, slot, k))
+        gpurt_store_release_dev_u64(gpurt_hazard_pointer(h, slot, k), 0); /* HZ1.rel */
 }
 
+/* Once for each gpurt_hazard_open, as of gpurt_epoch_leave. */
 GPURT_DEVN void gpurt_hazard_close(const gpurt_hazards_t *h, uint32_t slot, uint32_t lanes)
 {
-    if (slot >= h->slot_count)
+    if (slot >= h->slot_count || !gpurt_slot_is_own_all(h->slots + slot, h->counts, lanes))
         return;
     for (uint32_t k = 0; k < h->each; k++)
         gpurt_hazard_clear(h, slot, k);

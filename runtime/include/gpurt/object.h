@@ -65,6 +65,8 @@ GPURT_DEVN gpurt_section_t gpurt_gc_enter(const gpurt_gc_t *gc, uint32_t lanes)
     return in;
 }
 
+/* Once for each gpurt_gc_enter, as of gpurt_epoch_leave. A section that was left is none: what is
+ * written in it is answered as before, and may be collected. */
 GPURT_DEV void gpurt_gc_leave(const gpurt_gc_t *gc, gpurt_section_t in, uint32_t lanes)
 {
     gpurt_epoch_leave(&gc->sections, in.slot, lanes);

@@ -72,6 +72,7 @@ typedef struct gpurt_reclaim_stats {
     uint64_t refused; /* answers GPURT_RETIRE_FULL */
     uint64_t no_slot; /* sections that found none */
     uint64_t abandoned; /* slots that a sweep took back */
+    uint64_t wrong; /* calls with a slot that is not the caller's, a pointer that is none */
     uint32_t slots, open;
     uint32_t epoch;        /* hazards: 0 */
     uint32_t named;        /* hazard pointers that are set */

@@ -89,6 +89,7 @@ typedef struct gpurt_reclaim_counts {
     uint64_t xno_slot;   /* sections that were refused: every slot was taken */
     uint64_t xabandoned; /* slots whose owner ended without leaving */
     uint64_t xepoch;     /* 32 bits of it */
+    uint64_t xwrong;     /* calls with a slot or pointer that is not the caller's */
 } gpurt_reclaim_counts_t;
 
 /* A slot's objects that wait, oldest first, in a ring. Written by: the slot's owner. */
