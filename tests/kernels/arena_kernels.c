@@ -276,6 +276,9 @@ GPURT_DEVN void arena_rules_nested(uint32_t *rules, char *scratch)
     young = gpurt_arena_mark(&a);
     gpurt_arena_release(&a, old);
     rules[RULE_STALE_NEAR] = arena_said(gpurt_arena_release(&a, young), &a);
+    gpurt_arena_reset(&a);
+    gpurt_arena_alloc(&a, 64); /* the mark lies in what is in use again */
+    rules[RULE_STALE_RESET] = arena_said(gpurt_arena_release(&a, young), &a);
 }
 
 GPURT_DEVN void arena_rules_grown(const struct arena_args *p, uint32_t *rules,
@@ -287,9 +290,9 @@ GPURT_DEVN void arena_rules_grown(const struct arena_args *p, uint32_t *rules,
 
     gpurt_arena_init(&a, scratch, 64);
     gpurt_arena_grow_from(&a, &p->narrow, 1024);
-    old = gpurt_arena_mark(&a);
     arena_objects(&a, 1);
     gpurt_arena_reset(&a);
+    old = gpurt_arena_mark(&a);
     arena_objects(&a, 64);
     young = gpurt_arena_mark(&a);
     gpurt_arena_release(&a, old);
@@ -397,6 +400,25 @@ GPURT_DEVN uint32_t arena_served(gpurt_block_arena_t *a, uint32_t bytes)
     return gpurt_ballot(GPURT_FULL_MASK, own);
 }
 
+/* Answers to a mark: in its own pass, and in the next, where it lies in what is in use again. */
+GPURT_DEVN uint32_t arena_stale_block(gpurt_block_arena_t *a)
+{
+    gpurt_block_arena_mark_t mark;
+    uint32_t said;
+
+    if (gpurt_lane() == 0)
+        gpurt_block_arena_alloc(a, 128);
+    mark = gpurt_block_arena_mark(a);
+    said = gpurt_block_arena_release(a, mark);
+    gpurt_block_arena_reset(a);
+    if (gpurt_lane() == 0)
+        gpurt_block_arena_alloc(a, 256);
+    said |= (uint32_t)gpurt_block_arena_release(a, mark) << 1;
+    said |= (uint32_t)gpurt_block_arena_why(a) << 8;
+    gpurt_block_arena_reset(a);
+    return said;
+}
+
 /* One warp; the heap is small. */
 GPURT_KERNEL(arena_rules_together, struct arena_args, p)
 {
@@ -405,6 +427,7 @@ GPURT_KERNEL(arena_rules_together, struct arena_args, p)
     uint32_t rules[RULE_COUNT];
 
     gpurt_block_arena_init(a, scratch, 512, NULL, 0);
+    rules[RULE_STALE_BLOCK] = arena_stale_block(a);
     rules[RULE_PART_FIXED] = arena_served(a, 96);
     rules[RULE_PART_LAST] = arena_served(a, 32);
     gpurt_block_arena_end(a);
@@ -415,7 +438,7 @@ GPURT_KERNEL(arena_rules_together, struct arena_args, p)
     gpurt_block_arena_end(a);
     if (gpurt_lane() > 0)
         return;
-    for (uint32_t i = RULE_PART_FIXED; i <= RULE_PART_GROWN; i++)
+    for (uint32_t i = RULE_STALE_BLOCK; i <= RULE_PART_GROWN; i++)
         p->rules[i] = rules[i];
     p->rules[RULE_HUGE_TOGETHER] = rules[RULE_HUGE_TOGETHER];
 }

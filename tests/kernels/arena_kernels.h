@@ -22,7 +22,8 @@ enum {
     RULE_INNER_GETS_REST,
     RULE_OUTER_GOES_ON,
     RULE_STALE_MARK,
-    RULE_STALE_NEAR, /* in the piece at hand */
+    RULE_STALE_NEAR,  /* in the piece at hand */
+    RULE_STALE_RESET, /* ... of the pass before */
     RULE_HUGE,
     RULE_HUGE_SERVED, /* requests of 4 GiB and more that were not refused as they should be */
     RULE_HUGE_TOGETHER, /* the same of a warp's and a block's arena */
@@ -33,6 +34,7 @@ enum {
     RULE_LARGE_APART, /* a large object leaves the piece at hand as it was */
     RULE_SPARE,       /* the piece that a reset kept is used again */
     RULE_HEAP_OUT,
+    RULE_STALE_BLOCK, /* of a block's arena */
     RULE_PART_FIXED, /* lanes that a block's arena served, a bit each, where there is not room for all: */
     RULE_PART_LAST,  /* ... what was left after that */
     RULE_PART_GROWN, /* ... out of a heap */

@@ -73,6 +73,7 @@ static void test_rules(void)
     CHECK_EQ(rules[RULE_OUTER_GOES_ON], 12 << 8);
     CHECK_EQ(rules[RULE_STALE_MARK], GPURT_ARENA_MARK);
     CHECK_EQ(rules[RULE_STALE_NEAR], GPURT_ARENA_MARK);
+    CHECK_EQ(rules[RULE_STALE_RESET], GPURT_ARENA_MARK);
     CHECK_EQ(rules[RULE_HUGE], GPURT_ARENA_HEAP);
     CHECK_EQ(rules[RULE_HUGE_SERVED], 0);
     CHECK_EQ(rules[RULE_HUGE_ALIGNMENT], GPURT_ARENA_ALIGNMENT);
@@ -113,6 +114,7 @@ static void test_together(void)
     OK(gpurt_stream_sync(rt, 0, &err));
     grown = rules[RULE_PART_GROWN];
     CHECK_EQ(rules[RULE_HUGE_TOGETHER], 0);
+    CHECK_EQ(rules[RULE_STALE_BLOCK], GPURT_ARENA_MARK << 8 | 1);
     CHECK_EQ(rules[RULE_PART_FIXED], 0x1f); /* of 96 in 512 */
     CHECK_EQ(rules[RULE_PART_LAST], 1);
     CHECK_EQ(grown & (grown + 1), 0);                 /* the first of them */

@@ -54,9 +54,10 @@ typedef struct gpurt_arena {
     uint32_t piece_bytes;
     uint32_t slot; /* of the source's table */
     uint32_t kept; /* what is left, while an inner arena has it */
-    uint16_t answer;
-    bool outer; /* an inner arena is open */
-    bool spare; /* the newest piece is not in use: a reset kept it */
+    uint8_t answer;
+    uint8_t pass; /* resets, as far as they fit: marks of other passes are none */
+    bool outer;   /* an inner arena is open */
+    bool spare;   /* the newest piece is not in use: a reset kept it */
 #if GPURT_HEAP_CHECKS
     const char *here; /* "file:line" of the request at hand, for the heap */
 #endif
@@ -66,6 +67,7 @@ typedef struct gpurt_arena_mark {
     char *at;
     uint64_t pieces;
     uint32_t left;
+    uint8_t pass;
     bool spare;
 } gpurt_arena_mark_t;
 
@@ -105,6 +107,7 @@ GPURT_DEV void gpurt_arena_init(gpurt_arena_t *a, void *memory, size_t bytes)
     a->pieces = 0;
     a->piece_bytes = a->kept = a->answer = 0;
     a->slot = GPURT_ARENA_NO_SLOT;
+    a->pass = 0;
     a->outer = a->spare = false;
     gpurt_arena_ask(a, NULL);
 }
@@ -264,6 +267,7 @@ GPURT_DEV gpurt_arena_mark_t gpurt_arena_mark(const gpurt_arena_t *a)
     m.at = a->at;
     m.pieces = a->pieces;
     m.left = a->left;
+    m.pass = a->pass;
     m.spare = a->spare;
     return m;
 }
@@ -278,7 +282,7 @@ GPURT_DEVN bool gpurt_arena_has(const gpurt_heap_t *h, uint64_t pieces, uint64_t
 
 GPURT_DEV bool gpurt_arena_mark_holds(gpurt_arena_t *a, const gpurt_arena_mark_t *m)
 {
-    bool holds = !a->outer;
+    bool holds = !a->outer && m->pass == a->pass;
 
     if (m->pieces == a->pieces) /* in one piece: not in front of what is in use */
         holds = holds && (m->spare == a->spare ? m->left >= a->left : m->spare);
@@ -304,9 +308,10 @@ GPURT_DEV void gpurt_arena_release_to(gpurt_arena_t *a, const gpurt_arena_mark_t
     gpurt_arena_drop(a->source, a->slot, pieces, m->pieces);
 }
 
-/* Ends all objects that are younger than the mark. Returns: false when the mark is not of
- * what the arena holds now, because of an older release or a reset, or when an inner arena
- * is open; then nothing happens. */
+/* Ends all objects that are younger than the mark. Returns: false when an inner arena is open, or
+ * the mark is not of what the arena holds now; then nothing happens. That is noticed of a mark from
+ * before a reset (but 256 of them), and after an older release of one that lies beyond what has been
+ * allocated since. Of others after an older release it is not: they end what lies behind them. */
 GPURT_DEV bool gpurt_arena_release(gpurt_arena_t *a, gpurt_arena_mark_t m)
 {
     bool holds = gpurt_arena_mark_holds(a, &m);
@@ -347,6 +352,7 @@ GPURT_DEV void gpurt_arena_rewind(gpurt_arena_t *a, uint64_t keep)
     a->at = a->first;
     a->left = a->first_bytes;
     a->pieces = keep;
+    a->pass++;
     a->spare = keep != 0;
     a->answer = GPURT_ARENA_OK;
 }
@@ -439,7 +445,7 @@ GPURT_DEVN gpurt_arena_growth_t gpurt_arena_warp_grown(gpurt_arena_t a, uint32_t
     a.left = gpurt_shfl_u32(GPURT_FULL_MASK, out.arena.left, 0);
     a.pieces = gpurt_shfl_u64(GPURT_FULL_MASK, out.arena.pieces, 0);
     a.slot = gpurt_shfl_u32(GPURT_FULL_MASK, out.arena.slot, 0);
-    a.answer = (uint16_t)word;
+    a.answer = (uint8_t)word;
     a.spare = word >> 16 & 1u;
     out.arena = a;
     return out;

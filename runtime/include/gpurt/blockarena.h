@@ -36,12 +36,14 @@ typedef struct gpurt_block_arena {
     char *first;
     gpurt_arena_source_t source;
     uint32_t first_units, piece_units;
-    uint32_t grows;
+    uint16_t grows,
+        pass; /* pass: as of gpurt_arena_t; written by: one lane, between barriers */
     uint32_t xanswer; /* why a lane got nothing last (gpurt_arena_answer_t) */
 } gpurt_block_arena_t;
 
 typedef struct gpurt_block_arena_mark {
     uint64_t at, pieces;
+    uint32_t pass;
 } gpurt_block_arena_mark_t;
 
 /* memory: in shared memory, or any of the block's, of which the first 2 GiB less 16 bytes are
@@ -64,6 +66,7 @@ GPURT_DEV void gpurt_block_arena_init(gpurt_block_arena_t *a, void *memory, size
         a->xat = a->xpieces = 0;
         a->head = &a->xpieces;
         a->grows = source ? 1 : 0;
+        a->pass = 0;
         a->xanswer = GPURT_ARENA_OK;
         if (source)
             a->source = *source;
@@ -289,12 +292,14 @@ GPURT_DEV gpurt_block_arena_mark_t gpurt_block_arena_mark(gpurt_block_arena_t *a
     gpurt_block_barrier();
     m.at = gpurt_load_relaxed_blk_u64(&a->xat); /* relaxed: between barriers */
     m.pieces = gpurt_block_arena_pieces(a);
+    m.pass = a->pass;
     gpurt_block_barrier();
     return m;
 }
 
-/* Returns: false, and nothing has happened, when the mark is not of what the arena holds. */
-GPURT_DEV bool gpurt_block_arena_release(gpurt_block_arena_t *a, gpurt_block_arena_mark_t m)
+/* Goes back to a mark; resets: what a pass's number grows by. Returns: as gpurt_block_arena_release. */
+GPURT_DEV bool gpurt_block_arena_back(gpurt_block_arena_t *a, gpurt_block_arena_mark_t m,
+                                      uint32_t resets)
 {
     uint64_t at, pieces;
     bool holds;
@@ -304,10 +309,12 @@ GPURT_DEV bool gpurt_block_arena_release(gpurt_block_arena_t *a, gpurt_block_are
     pieces = gpurt_block_arena_pieces(a);
     holds = m.pieces == pieces ||
             (a->grows && gpurt_arena_has(&a->source.heap, pieces, m.pieces));
+    holds = holds && (resets || m.pass == a->pass);
     if (m.at >> 28 == at >> 28 && m.at > at)
         holds = false;
     gpurt_block_barrier(); /* all have looked */
     if (holds && gpurt_thread_rank() == 0) {
+        a->pass = (uint16_t)(a->pass + resets);
         gpurt_store_relaxed_blk_u64(&a->xat, m.at);
         if (pieces != m.pieces) {
             gpurt_store_relaxed_dev_u64(a->head, gpurt_block_arena_word(a, m.pieces));
@@ -320,13 +327,20 @@ GPURT_DEV bool gpurt_block_arena_release(gpurt_block_arena_t *a, gpurt_block_are
     return holds;
 }
 
+/* Returns: false, and nothing has happened, when the mark is not of what the arena holds, as far as
+ * gpurt_arena_release would notice. */
+GPURT_DEV bool gpurt_block_arena_release(gpurt_block_arena_t *a, gpurt_block_arena_mark_t m)
+{
+    return gpurt_block_arena_back(a, m, 0);
+}
+
 /* Ends all objects; pieces go back to the heap. */
 GPURT_DEV void gpurt_block_arena_reset(gpurt_block_arena_t *a)
 {
     gpurt_block_arena_mark_t begin;
 
-    begin.at = begin.pieces = 0;
-    gpurt_block_arena_release(a, begin);
+    begin.at = begin.pieces = begin.pass = 0;
+    gpurt_block_arena_back(a, begin, 1);
 }
 
 /* The same, for the last time. */
