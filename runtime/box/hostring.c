@@ -135,7 +135,7 @@ const gpurt_activity_site_t gpurt_activity_sites[GPURT_ACTIVITY_SITES] = {
          "window of records: %llu ns without, now %u, each %u ms long, pauses of %u ms; "
          "in millionths of the time: budget %u, cost %u, counting %u, slowdown %u"),
     SITE(HEAP_DAMAGE, ERROR, gpurt_heap_damage_row_t, T11(U, P, W, S, S, U, U, S, U, U, L),
-         "heap %u ends: %p of %llu bytes %s; allocated at %s by block %u thread %u, freed "
+         "heap %u ends: %p of %llu B %s; allocated at %s by block %u thread %u, freed "
          "at %s by block %u thread %u, byte %lld"),
     SITE(HEAP_LEAK, WARN, gpurt_heap_leak_row_t, T4(U, W, W, S),
          "heap %u ends: not freed %llu B, objects %llu, from %s"),

@@ -54,7 +54,7 @@ for level in cheap full; do
     GPURT_HEAP_CHECKS=$level GPURT_HEAP_LEAKS=leaks.txt "$bin/gpurt-record" -q -o damage.gplog -- "$app" damage
     "$bin/gpurt-log" cat --jsonl damage.gplog >run.txt
     [ "$(wrong)" = 1 ] || fail "$level: $(wrong) records of damage, not 1"
-    grep -q "heap [0-9]* ends: .* of 100 bytes was written past its end; allocated at .*$kernels:[0-9]* by block 0 thread 0, freed at no place .*, byte 100\"" run.txt ||
+    grep -q "heap [0-9]* ends: .* of 100 B was written past its end; allocated at .*$kernels:[0-9]* by block 0 thread 0, freed at no place .*, byte 100\"" run.txt ||
         fail "$level: the damage"
     grep -q 'was written past its end, byte 100' leaks.txt || fail "$level: the damage in the report: $(cat leaks.txt)"
     grep -q '"level":"WARN".*objects 64, from code that was not compiled to check"' run.txt ||

@@ -305,7 +305,7 @@ static gpurt_status_t refuse_found(void *context, const gpurt_heap_found_t *f)
                    sizeof site, NULL) == GPURT_OK)
         gpurt_own_stream_sync(r->rt, GPURT_STREAM_DEFAULT, NULL);
     return REFUSE(r->err, GPURT_E_FAULT,
-                  "heap: 0x%llx of %llu bytes %s: byte %lld; allocated at %.*s by block %u "
+                  "heap: 0x%llx of %llu B %s: byte %lld; allocated at %.*s by block %u "
                   "thread %u",
                   (unsigned long long)f->object, (unsigned long long)f->size,
                   gpurt_heap_wrong_text(f->what), (long long)f->at, (int)sizeof site.text,
