@@ -61,7 +61,7 @@ static gpurt_status_t ask_all(gpurt_t *rt, struct clerk *f, uint32_t count,
             ask = (struct request){ask.to, ask.to + STEP};
             sent++;
         } else if (st != GPURT_E_FULL ||
-                   (st = gpurt_device_receive(rt, &f->replies, &reply, GPURT_FOR_EVER,
+                   (st = gpurt_device_receive(rt, &f->replies, &reply, GPURT_FOREVER,
                                               err)) != GPURT_OK) {
             return st;
         } else {
@@ -70,7 +70,7 @@ static gpurt_status_t ask_all(gpurt_t *rt, struct clerk *f, uint32_t count,
     }
     st = gpurt_hostchannel_close(rt, &f->requests.channel, err);
     while (st == GPURT_OK) {
-        st = gpurt_device_receive(rt, &f->replies, &reply, GPURT_FOR_EVER, err);
+        st = gpurt_device_receive(rt, &f->replies, &reply, GPURT_FOREVER, err);
         *primes += st == GPURT_OK ? reply : 0;
     }
     return st == GPURT_E_CHANNEL_CLOSED ? GPURT_OK : st;

@@ -14,9 +14,8 @@
 
 #include <gpurt/impl/box.h>
 
-#define GPLOG_MAGIC      0x184d2a57u /* one of the 16 magics of skippable zstd frames */
-#define GPLOG_TAG        0x314c5047u /* "GPL1" */
-#define GPLOG_ZSTD_MAGIC 0xfd2fb528u
+#define GPLOG_MAGIC 0x184d2a57u /* one of the 16 magics of skippable zstd frames */
+#define GPLOG_TAG   0x314c5047u /* "GPL1" */
 
 enum {
     GPLOG_VERSION = 1

@@ -135,13 +135,6 @@ gpurt_status_t logfile_end(logfile_t *f, gpurt_error_t *err)
     return logfile_block(f, GPLOG_END, &f->total, sizeof f->total, err);
 }
 
-gpurt_status_t logfile_sync(logfile_t *f, gpurt_error_t *err)
-{
-    if (fdatasync(f->fd) != 0)
-        return gpurt_fail(err, GPURT_E_OS, GPURT_FROM_ERRNO, errno, "log: fdatasync");
-    return GPURT_OK;
-}
-
 /* ---- what is in it ------------------------------------------------------------------- */
 
 /* A torn frame was cut off when the file was opened. */

@@ -58,7 +58,5 @@ bool logfile_holds(const logfile_t *f, const gpurt_box_intent_t *place);
 /* Whether it is still the file of that name, with all that was written. Returns: GPURT_OK, or what
  * became of it and of so many records. */
 gpurt_status_t logfile_stands(logfile_t *f, uint64_t records, gpurt_error_t *err);
-/* Waits until the disk has it. */
-gpurt_status_t logfile_sync(logfile_t *f, gpurt_error_t *err);
 
 #endif

@@ -441,13 +441,6 @@ gpurt_status_t gpurt_writer_stands(gpurt_writer_t *w, gpurt_error_t *err)
     return logfile_stands(&w->file, sum.messages, err);
 }
 
-gpurt_status_t gpurt_writer_sync(gpurt_writer_t *w, gpurt_error_t *err)
-{
-    gpurt_status_t st = gpurt_writer_flush(w, err);
-
-    return st == GPURT_OK ? logfile_sync(&w->file, err) : st;
-}
-
 gpurt_status_t gpurt_writer_close(gpurt_writer_t *w, gpurt_error_t *err)
 {
     gpurt_status_t st;

@@ -82,9 +82,6 @@ gpurt_status_t gpurt_writer_flush(gpurt_writer_t *w, gpurt_error_t *err);
  * the records written since open. */
 gpurt_status_t gpurt_writer_stands(gpurt_writer_t *w, gpurt_error_t *err);
 
-/* Waits until the disk has it. */
-gpurt_status_t gpurt_writer_sync(gpurt_writer_t *w, gpurt_error_t *err);
-
 /* Rows in memory that no file holds yet. */
 uint32_t gpurt_writer_pending(const gpurt_writer_t *w);
 

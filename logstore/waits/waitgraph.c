@@ -489,7 +489,7 @@ gpurt_status_t gpurt_waits_unpack(const void *bytes, size_t size, gpurt_waits_t 
     memset(out, 0, sizeof *out);
     if (!heads_take(&from, size, &h, &more))
         return gpurt_fail(err, GPURT_E_INVALID, GPURT_FROM_GPURT, 0,
-                          "what waited for what: damaged");
+                          "the wait graph in this log is damaged");
     out->time_ns = h.time_ns;
     out->count = h.count;
     out->object_count = h.object_count;

@@ -416,7 +416,6 @@ bool simt_launch_take(simt_worker_t *k, simt_launch_t **launch, uint64_t *unit);
 void simt_launch_fail(simt_launch_t *l, gpurt_status_t status, char *report,
                       const simt_failure_t *told);
 void simt_launch_block_ended(simt_launch_t *l, bool unit_ended);
-void simt_stream_advance(simt_device_t *d, simt_stream_t *s);
 void simt_launch_destroy(simt_launch_t *l);
 /* Under device->mutex: tells every main fiber to look. */
 void simt_device_changed(simt_device_t *d);

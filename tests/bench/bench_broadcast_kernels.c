@@ -145,7 +145,7 @@ GPURT_KERNEL(bench_broadcast_flag, struct bench_broadcast_args, p)
         if (asks)
             gpurt_store_relaxed_dev_u64(there, i);
         while (gpurt_load_relaxed_dev_u64(asks ? back : there) < i)
-            gpurt_pause_for(0, "flag", "", GPURT_HERE);
+            gpurt_pause_for(0, "flag", "", UINT64_MAX, GPURT_HERE);
         if (!asks)
             gpurt_store_relaxed_dev_u64(back, i);
         else

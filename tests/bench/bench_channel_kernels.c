@@ -248,7 +248,7 @@ GPURT_KERNEL(bench_channel_ping_flag, struct bench_channel_args, p)
         if (block == 0)
             gpurt_store_relaxed_dev_u64(there, i);
         while (gpurt_load_relaxed_dev_u64(block == 0 ? back : there) < i)
-            gpurt_pause_for(0, "flag", "", GPURT_HERE);
+            gpurt_pause_for(0, "flag", "", UINT64_MAX, GPURT_HERE);
         if (block > 0)
             gpurt_store_relaxed_dev_u64(back, i);
         else
@@ -275,7 +275,7 @@ GPURT_KERNEL(bench_channel_ping_lines, struct bench_channel_args, p)
             all = 0;
             for (uint32_t k = 0; k < 4; k++)
                 all += gpurt_load_relaxed_dev_u128(in + k).lo == i;
-            gpurt_pause_for(0, "flag", "", GPURT_HERE);
+            gpurt_pause_for(0, "flag", "", UINT64_MAX, GPURT_HERE);
         }
         for (uint32_t k = 0; block > 0 && k < 4; k++)
             gpurt_store_relaxed_dev_u128(out + k, line);

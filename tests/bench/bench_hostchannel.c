@@ -108,10 +108,9 @@ static bool commands(const char *name, uint32_t blocks, double bare50, double ba
     for (uint64_t i = 0; i < ROUNDS; i++) {
         double begin = rows_now_ns();
 
-        if (gpurt_device_send(rt, &args.commands, &i, GPURT_FOR_EVER, &ticket, &err) !=
+        if (gpurt_device_send(rt, &args.commands, &i, GPURT_FOREVER, &ticket, &err) !=
                 GPURT_OK ||
-            gpurt_device_await(rt, &args.commands, ticket, GPURT_FOR_EVER, &err) !=
-                GPURT_OK)
+            gpurt_device_await(rt, &args.commands, ticket, GPURT_FOREVER, &err) != GPURT_OK)
             return false;
         samples[i] = rows_now_ns() - begin;
         sum += i;
@@ -133,9 +132,9 @@ static bool large(double bare50, double bare99)
         double begin = rows_now_ns();
 
         m.words[0] = m.words[15] = i;
-        if (gpurt_device_send(rt, &args.larges, &m, GPURT_FOR_EVER, &ticket, &err) !=
+        if (gpurt_device_send(rt, &args.larges, &m, GPURT_FOREVER, &ticket, &err) !=
                 GPURT_OK ||
-            gpurt_device_await(rt, &args.larges, ticket, GPURT_FOR_EVER, &err) != GPURT_OK)
+            gpurt_device_await(rt, &args.larges, ticket, GPURT_FOREVER, &err) != GPURT_OK)
             return false;
         samples[i] = rows_now_ns() - begin;
         sum += i;
@@ -150,8 +149,8 @@ static bool question(uint64_t i, double *ns)
     double begin = rows_now_ns();
     uint64_t back = 0;
 
-    if (gpurt_device_send(rt, &args.commands, &i, GPURT_FOR_EVER, NULL, &err) != GPURT_OK ||
-        gpurt_device_receive(rt, &args.answers, &back, GPURT_FOR_EVER, &err) != GPURT_OK)
+    if (gpurt_device_send(rt, &args.commands, &i, GPURT_FOREVER, NULL, &err) != GPURT_OK ||
+        gpurt_device_receive(rt, &args.answers, &back, GPURT_FOREVER, &err) != GPURT_OK)
         return false;
     *ns = rows_now_ns() - begin;
     return back == i;
@@ -230,7 +229,7 @@ static bool stream_to_device(uint32_t blocks, uint32_t threads, const char *name
     for (uint64_t i = 0; i < STREAM; i += BATCH) {
         for (uint64_t k = 0; k < BATCH; k++)
             sum += batch[k] = i + k;
-        if (gpurt_device_send_many(rt, &args.commands, batch, BATCH, GPURT_FOR_EVER, NULL,
+        if (gpurt_device_send_many(rt, &args.commands, batch, BATCH, GPURT_FOREVER, NULL,
                                    NULL, &err) != GPURT_OK)
             return false;
     }
@@ -258,7 +257,7 @@ static bool stream_to_host(uint32_t warps, const char *name)
     if (!launched(&gpurt_kernel_bench_hostchannel_send, info.sm_count, 32 * warps))
         return false;
     for (; got < all; got += n) {
-        if (gpurt_device_receive_many(rt, &args.answers, batch, BATCH, GPURT_FOR_EVER, &n,
+        if (gpurt_device_receive_many(rt, &args.answers, batch, BATCH, GPURT_FOREVER, &n,
                                       &err) != GPURT_OK)
             return false;
         for (uint32_t k = 0; k < n; k++)

@@ -129,13 +129,13 @@ static bool answered(bool by_stream, uint64_t number, double *late_us)
     if (by_stream && !armed(streams[0]))
         return false;
     begin = rows_now_ns();
-    if (gpurt_device_send(rt, &args.commands, &number, GPURT_FOR_EVER, NULL, &err) !=
+    if (gpurt_device_send(rt, &args.commands, &number, GPURT_FOREVER, NULL, &err) !=
         GPURT_OK)
         return false;
     if (by_stream)
         while (sem_wait(&woken) != 0)
             ;
-    if (gpurt_device_receive(rt, &args.answers, &back, by_stream ? 0 : GPURT_FOR_EVER,
+    if (gpurt_device_receive(rt, &args.answers, &back, by_stream ? 0 : GPURT_FOREVER,
                              &err) != GPURT_OK)
         return false;
     end = rows_now_ns();
@@ -212,7 +212,7 @@ static bool others_run(void)
     for (uint32_t n = 1; done && count == 0 && n <= WAITERS; before = n, n *= 2)
         done = blocked(n, before, &count);
     /* The answer ends all waits. */
-    return gpurt_device_send(rt, &args.commands, &number, GPURT_FOR_EVER, NULL, &err) ==
+    return gpurt_device_send(rt, &args.commands, &number, GPURT_FOREVER, NULL, &err) ==
                GPURT_OK &&
            channels_end() && done;
 }

@@ -57,13 +57,13 @@ int main()
     for (uint32_t i = 0; i < kOrders; i++) {
         want += static_cast<uint64_t>(i) * i;
         while (gpurt_device_send(rt, &orders, &i, 0, nullptr, &err) == GPURT_E_FULL) {
-            OK(gpurt_device_receive(rt, &squares, &answer, GPURT_FOR_EVER, &err));
+            OK(gpurt_device_receive(rt, &squares, &answer, GPURT_FOREVER, &err));
             sum += answer;
             got++;
         }
     }
     OK(gpurt_hostchannel_close(rt, &orders.channel, &err));
-    while (gpurt_device_receive(rt, &squares, &answer, GPURT_FOR_EVER, &err) == GPURT_OK) {
+    while (gpurt_device_receive(rt, &squares, &answer, GPURT_FOREVER, &err) == GPURT_OK) {
         sum += answer;
         got++;
     }

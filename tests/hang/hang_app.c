@@ -60,7 +60,7 @@ GPURT_HOST_FUNCTION(hang_ask, context, ask, answer)
 {
     (void)context;
     (void)ask;
-    return gpurt_device_receive(rt, &args.answers, answer, GPURT_FOR_EVER, NULL);
+    return gpurt_device_receive(rt, &args.answers, answer, GPURT_FOREVER, NULL);
 }
 
 static bool ends_make(gpurt_error_t *err)
@@ -92,23 +92,22 @@ static bool orders_give(gpurt_error_t *err)
     uint64_t ticket;
 
     if (!lane_await(&args.orders.channel, err) ||
-        gpurt_device_send(rt, &args.orders, &order, GPURT_FOR_EVER, &ticket, err) !=
+        gpurt_device_send(rt, &args.orders, &order, GPURT_FOREVER, &ticket, err) !=
             GPURT_OK ||
         !lane_await(&args.answers.channel, err))
         return false;
     if (gpurt_device_await(rt, &args.orders, ticket, 20000000, NULL) != GPURT_E_TIMEOUT)
         return false; /* a wait that is over is told of no more */
     for (uint32_t i = 0; i < order; i++)
-        if (gpurt_device_receive(rt, &args.answers, &word, GPURT_FOR_EVER, err) != GPURT_OK)
+        if (gpurt_device_receive(rt, &args.answers, &word, GPURT_FOREVER, err) != GPURT_OK)
             return false;
     if (args.way == HANG_LISTEN)
-        return gpurt_device_receive(rt, &args.answers, &word, GPURT_FOR_EVER, err) ==
+        return gpurt_device_receive(rt, &args.answers, &word, GPURT_FOREVER, err) ==
                GPURT_OK;
     last = args.way == HANG_CALL ? 0 : order;
-    if (gpurt_device_send(rt, &args.orders, &last, GPURT_FOR_EVER, &ticket, err) !=
-        GPURT_OK)
+    if (gpurt_device_send(rt, &args.orders, &last, GPURT_FOREVER, &ticket, err) != GPURT_OK)
         return false;
-    return gpurt_device_await(rt, &args.orders, ticket, GPURT_FOR_EVER, err) == GPURT_OK;
+    return gpurt_device_await(rt, &args.orders, ticket, GPURT_FOREVER, err) == GPURT_OK;
 }
 
 int main(int argc, char **argv)

@@ -210,11 +210,10 @@ static void the_host_sends(uint32_t policy, gpurt_status_t want)
     make(policy);
     for (uint32_t i = 0; i < 10; i++)
         orders[i] = order_of(i);
-    CHECK_EQ(
-        gpurt_device_send_many(rt, &args.orders, orders, 10,
-                               policy == GPURT_CHANNEL_BLOCK ? SOON_NS : GPURT_FOR_EVER, &n,
-                               &ticket, &err),
-        want);
+    CHECK_EQ(gpurt_device_send_many(rt, &args.orders, orders, 10,
+                                    policy == GPURT_CHANNEL_BLOCK ? SOON_NS : GPURT_FOREVER,
+                                    &n, &ticket, &err),
+             want);
     CHECK_EQ(n, 4);
     CHECK_EQ(gpurt_device_await(rt, &args.orders, ticket, SOON_NS, &err), GPURT_E_TIMEOUT);
     CHECK_EQ(gpurt_device_send(rt, &args.orders, orders, 0, NULL, &err), GPURT_E_FULL);
@@ -231,7 +230,7 @@ static void the_host_sends(uint32_t policy, gpurt_status_t want)
     s = counts(&args.orders.channel);
     CHECK_EQ(s.counts.received, 4);
     CHECK_EQ(s.state, GPURT_CHANNEL_SHUT);
-    CHECK_EQ(gpurt_device_send(rt, &args.orders, orders, GPURT_FOR_EVER, NULL, &err),
+    CHECK_EQ(gpurt_device_send(rt, &args.orders, orders, GPURT_FOREVER, NULL, &err),
              GPURT_E_CHANNEL_CLOSED);
     CHECK_EQ(gpurt_hostchannel_close(rt, &args.orders.channel, &err),
              GPURT_E_CHANNEL_CLOSED);

@@ -176,13 +176,19 @@ gpurt_status_t gpurt_checkpoint_add(gpurt_checkpoint_t *c, const char *name,
 {
     part_t *p = &c->parts[c->count];
 
-    if (!name || !*name || strlen(name) >= GPURT_CHECKPOINT_NAME || part_of(c, name) ||
-        c->count == GPURT_CHECKPOINT_PARTS || part->struct_size != sizeof *part ||
-        !part->save || !part->load)
+    if (!part || part->struct_size != sizeof *part || !part->save || !part->load)
         return REFUSE(err, GPURT_E_INVALID,
-                      "checkpoint: %d parts at most, each with functions and a name of its "
-                      "own of at most %d characters",
-                      GPURT_CHECKPOINT_PARTS, GPURT_CHECKPOINT_NAME - 1);
+                      "checkpoint: a part needs struct_size, save and load");
+    if (!name || !*name || strlen(name) >= GPURT_CHECKPOINT_NAME)
+        return REFUSE(err, GPURT_E_INVALID,
+                      "checkpoint: a part's name has 1 to %d characters",
+                      GPURT_CHECKPOINT_NAME - 1);
+    if (part_of(c, name))
+        return REFUSE(err, GPURT_E_INVALID, "checkpoint: it has a part \"%s\" already",
+                      name);
+    if (c->count == GPURT_CHECKPOINT_PARTS)
+        return REFUSE(err, GPURT_E_INVALID, "checkpoint: it has %d parts, the limit",
+                      GPURT_CHECKPOINT_PARTS);
     memset(p, 0, sizeof *p);
     strcpy(p->name, name);
     p->ops = *part;
@@ -406,10 +412,10 @@ static gpurt_status_t head_read(FILE *file, const char *path, file_head_t *head,
     if (head->check != gpurt_crc32c(0, head, offsetof(file_head_t, check)) ||
         head->head_bytes != sizeof *head || head->entry_bytes != sizeof(part_head_t) ||
         head->part_count > GPURT_CHECKPOINT_PARTS)
-        return REFUSE(err, GPURT_E_DAMAGED, "%s: its head does not add up", path);
+        return REFUSE(err, GPURT_E_DAMAGED, "%s is damaged: its head is wrong", path);
     if (bytes < head->bytes)
-        return REFUSE(err, GPURT_E_TRUNCATED, "%s: %llu bytes of %llu", path,
-                      (unsigned long long)bytes, (unsigned long long)head->bytes);
+        return REFUSE(err, GPURT_E_TRUNCATED, "%s is cut off: it has %llu of %llu bytes",
+                      path, (unsigned long long)bytes, (unsigned long long)head->bytes);
     if (bytes > head->bytes)
         return REFUSE(err, GPURT_E_DAMAGED, "%s: longer than it says", path);
     return GPURT_OK;
@@ -452,14 +458,16 @@ static gpurt_status_t file_check(FILE *file, const char *path, checked_t *out,
             part.check != gpurt_crc32c(0, &part.entry, sizeof part.entry) ||
             part.reserved || part.entry.name[GPURT_CHECKPOINT_NAME - 1] ||
             part.entry.bytes > head.bytes) {
-            st = REFUSE(err, GPURT_E_DAMAGED, "%s: part %u does not add up", path, i + 1);
+            st = REFUSE(err, GPURT_E_DAMAGED, "%s is damaged: the head of part %u is wrong",
+                        path, i + 1);
             break;
         }
         out->entries[i] = part.entry;
         out->at[i] = ftell(file);
         out->count++;
         if (!part_sound(file, &part.entry, stage))
-            st = REFUSE(err, GPURT_E_DAMAGED, "%s: the bytes of %s do not add up", path,
+            st = REFUSE(err, GPURT_E_DAMAGED,
+                        "%s is damaged: the checksum of part %s is wrong", path,
                         part.entry.name);
     }
     if (st == GPURT_OK && (uint64_t)ftell(file) != head.bytes)

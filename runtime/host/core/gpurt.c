@@ -102,7 +102,7 @@ static gpurt_status_t hand_out(const gpurt_opened_t *o, gpurt_orphan_t made, uin
         return GPURT_OK;
     (void)destroy(o, made);
     return REFUSE(err, GPURT_E_NOMEM,
-                  "%d streams and events are alive, more cannot be: destroy some",
+                  "%d streams, events, guards and services exist, the limit: destroy some",
                   GPURT_HANDLE_COUNT);
 }
 

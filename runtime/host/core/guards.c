@@ -349,7 +349,7 @@ static gpurt_status_t guarded_launch(const gpurt_opened_t *o, guard_t *g,
         gpurt_guard_free(o, g);
         return REFUSE(
             err, GPURT_E_NOMEM,
-            "%d streams, events and guards are alive, more cannot be: destroy some",
+            "%d streams, events, guards and services exist, the limit: destroy some",
             GPURT_HANDLE_COUNT);
     }
     (void)gpurt_handle_take(&gpurt_handles, guard_of(o), g->handle, &object);

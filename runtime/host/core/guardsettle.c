@@ -184,7 +184,8 @@ gpurt_status_t gpurt_guard_settle(const gpurt_opened_t *o, guard_t *g, bool agai
     if (!gpurt_load_relaxed_sys_u32(&g->xsettled)) /* relaxed: under the lock */
         settle(o, g, again, err);
     else if (g->outcome.status != GPURT_OK)
-        (void)REFUSE(err, g->outcome.status, "kernel %s: %s, as was told before",
+        (void)REFUSE(err, g->outcome.status,
+                     "kernel %s failed: %s; an earlier wait has the report",
                      g->kernel->name, gpurt_status_text(g->outcome.status));
     st = g->outcome.status;
     if (outcome)

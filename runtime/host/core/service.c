@@ -189,11 +189,11 @@ static gpurt_status_t options_read(const gpurt_service_options_t *given,
     if (!out->stop_ms)
         out->stop_ms = GPURT_SERVICE_STOP_MS;
     if (out->heap_count > GPURT_SERVICE_HEAPS)
-        return REFUSE(err, GPURT_E_INVALID, "options: %u heaps, a service may declare %d",
+        return REFUSE(err, GPURT_E_INVALID, "service options: %u heaps, at most %d",
                       out->heap_count, GPURT_SERVICE_HEAPS);
     for (uint32_t i = 0; i < out->heap_count; i++)
         if (!out->heaps || !out->heaps[i])
-            return REFUSE(err, GPURT_E_INVALID, "options: heap %u is NULL", i);
+            return REFUSE(err, GPURT_E_INVALID, "service options: heaps[%u] is NULL", i);
     return GPURT_OK;
 }
 
@@ -312,7 +312,7 @@ static gpurt_status_t handle_give(const gpurt_opened_t *o, gpurt_service_own_t *
                                     gpurt_handle_of(o->index, GPURT_HANDLE_SERVICE), s);
     if (!s->handle)
         return REFUSE(err, GPURT_E_NOMEM,
-                      "%d streams, events and services are alive, more cannot be: destroy "
+                      "%d streams, events, guards and services exist, the limit: destroy "
                       "some",
                       GPURT_HANDLE_COUNT);
     (void)gpurt_service_hold(o, s->handle);

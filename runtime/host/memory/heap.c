@@ -168,8 +168,8 @@ static gpurt_status_t options_check(const gpurt_heap_options_t *in,
                       GPURT_RUN_CHUNKS);
     if (out->spread > 6 || out->shards > 1u << 16)
         return REFUSE(err, GPURT_E_INVALID,
-                      "heap: spread %u, shards %u: at most 6 and 65536", out->spread,
-                      out->shards);
+                      "heap: spread is %u (at most 6), shards is %u (at most 65536)",
+                      out->spread, out->shards);
     if (out->bytes >> MOST_SHIFT)
         return REFUSE(err, GPURT_E_INVALID,
                       "heap: bytes %llu: less than 1 TiB is what a heap can have",

@@ -138,15 +138,16 @@ static gpurt_status_t options_read(const gpurt_executor_options_t *given,
                       GPURT_HANDS);
     if (o->tasks > TASKS_MOST || o->edges > 2 * TASKS_MOST || o->records > TASKS_MOST)
         return REFUSE(err, GPURT_E_INVALID,
-                      "options: %u tasks, %u edges, %u records: at most %d, %d, %d",
+                      "executor options: tasks is %u, edges is %u, records is %u: at most "
+                      "%d, %d, %d",
                       o->tasks, o->edges, o->records, TASKS_MOST, 2 * TASKS_MOST,
                       TASKS_MOST);
     if (o->share_percent > 87 || (o->share_percent && o->blocks))
-        return REFUSE(
-            err, GPURT_E_INVALID,
-            "options: %u %% of the device and %u block%s: say one of them, and 87 %% "
-            "at most",
-            o->share_percent, o->blocks, gpurt_plural(o->blocks, "s"));
+        return REFUSE(err, GPURT_E_INVALID,
+                      "executor options: share_percent is %u, blocks is %u: set one of "
+                      "them; a share is "
+                      "87 at most",
+                      o->share_percent, o->blocks);
     return GPURT_OK;
 }
 

@@ -76,14 +76,12 @@ static __device__ __forceinline__ void gpurt_end_lane(void)
 {
     asm volatile("exit;");
 }
-#    define GPURT_END() asm volatile("exit;")
 #    define GPURT_NEVER()            \
         do {                         \
             gpurt_end_lane();        \
             __builtin_unreachable(); \
         } while (0)
 #else
-#    define GPURT_END()   __builtin_unreachable()
 #    define GPURT_NEVER() __builtin_unreachable()
 #endif
 
@@ -162,6 +160,7 @@ enum {
     GPURT_MAX_DEVICES = 8         /* that a process has open at once */
 };
 #define GPURT_FULL_MASK 0xffffffffu
+#define GPURT_FOREVER   UINT64_MAX /* a time limit of calls that wait: none */
 
 typedef struct gpurt_dim3 {
     uint32_t x, y, z;

@@ -7,13 +7,13 @@
  *     gpurt_make_hostchannel(rt, &args.orders, NULL, &err);
  *     gpurt_make_hostchannel(rt, &args.answers, NULL, &err);
  *     ... launch ...
- *     gpurt_device_send(rt, &args.orders, &order, GPURT_FOR_EVER, &ticket, &err);
- *     gpurt_device_await(rt, &args.orders, ticket, GPURT_FOR_EVER, &err);    it was acknowledged
- *     gpurt_device_receive(rt, &args.answers, &answer, GPURT_FOR_EVER, &err);
+ *     gpurt_device_send(rt, &args.orders, &order, GPURT_FOREVER, &ticket, &err);
+ *     gpurt_device_await(rt, &args.orders, ticket, GPURT_FOREVER, &err);    it was acknowledged
+ *     gpurt_device_receive(rt, &args.answers, &answer, GPURT_FOREVER, &err);
  *     gpurt_hostchannel_close(rt, &args.orders.channel, &err);
  *     gpurt_hostchannel_destroy(rt, &args.orders.channel, &err);
  *
- * Time limits are in nanoseconds; 0 never waits, GPURT_FOR_EVER does what the policy says. A host
+ * Time limits are in nanoseconds; 0 never waits, GPURT_FOREVER does what the policy says. A host
  * that waits polls for 50 us, then sleeps between looks, a sixteenth of the wait so far, 4 ms at
  * most. The sender's side closes. gpurt_close waits for calls that wait: close or destroy first.
  * Context of all calls: host, any thread. */
@@ -26,7 +26,6 @@
 enum {
     GPURT_HOSTCHANNELS = 256 /* at a time in a process */
 };
-#define GPURT_FOR_EVER UINT64_MAX
 
 typedef struct gpurt_hostchannel_options {
     uint32_t struct_size; /* sizeof(gpurt_hostchannel_options_t), or 0 */

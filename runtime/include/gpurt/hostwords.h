@@ -18,7 +18,7 @@ gpurt_status_t gpurt_hostword_store(gpurt_t *rt, uint32_t *word, uint32_t value,
                                     gpurt_error_t *err);
 
 /* Waits until the word is not `old`: polls for some 50 microseconds, then sleeps between looks,
- * a millisecond at most. timeout_ns: UINT64_MAX, for ever. value: NULL, or what the word is.
+ * a sixteenth of the wait so far, 4 ms at most. timeout_ns: UINT64_MAX, for ever. value: NULL, or what the word is.
  * Returns: GPURT_E_TIMEOUT when it is still `old` then. */
 gpurt_status_t gpurt_hostword_wait(gpurt_t *rt, const uint32_t *word, uint32_t old,
                                    uint64_t timeout_ns, uint32_t *value,

@@ -360,7 +360,7 @@ typedef struct gpurt_box_control {
     uint32_t xlevel; /* lowest level that is recorded; written by: any attached process */
     uint32_t xrules; /* grows with each change of the levels, odd meanwhile; likewise */
     uint32_t rule_count;
-    uint32_t xcancel; /* grows to end kernels at their next safe point; likewise */
+    uint32_t reserved; /* 0 */
     gpurt_level_rule_t rules[GPURT_BOX_RULES];
 } gpurt_box_control_t;
 

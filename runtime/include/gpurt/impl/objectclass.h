@@ -119,24 +119,12 @@ GPURT_HD bool gpurt_field_is_number(uint32_t kind)
     return kind >= GPURT_FIELD_GAUGE && kind <= GPURT_FIELD_FAULT;
 }
 
-/* The bucket of a HISTOGRAM that a value belongs to. */
-static inline uint32_t gpurt_histogram_bucket(uint64_t value, uint32_t count)
-{
-    uint32_t bucket = value ? 63u - (uint32_t)__builtin_clzll(value) : 0;
-
-    return bucket < count ? bucket : count - 1;
-}
-
 static inline void gpurt_cell_set(uint64_t *values, uint32_t cell, uint32_t byte)
 {
     uint32_t shift = cell % 8 * 8;
 
     values[cell / 8] = (values[cell / 8] & ~(0xffull << shift)) | (uint64_t)(byte & 0xffu)
                                                                       << shift;
-}
-static inline uint32_t gpurt_cell_get(const uint64_t *values, uint32_t cell)
-{
-    return (uint32_t)(values[cell / 8] >> (cell % 8 * 8)) & 0xffu;
 }
 
 #endif

@@ -11,8 +11,6 @@
 #include <gpurt/scope.h>
 #include <gpurt/waits.h>
 
-#define GPURT_FOREVER UINT64_MAX
-
 /* Owner: the caller. */
 typedef struct gpurt_wait_how {
     uint64_t ns;                /* so long at most; 0: not at all, GPURT_FOREVER */
