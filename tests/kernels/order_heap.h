@@ -134,7 +134,7 @@ GPURT_DEVN void order_runs_release(const struct order_args *p)
     else if (p->scene == ORDER_HINT)
         gpurt_run_hint(gpurt_run_hints(h, ORDER_CLASS, true), 0, 0);
     else if (p->scene == ORDER_HINT_LOOK)
-        gpurt_run_steal(h, 1, ORDER_CLASS, true, false);
+        gpurt_run_steal(h, 1, ORDER_CLASS, true);
     else
         gpurt_run_install(h, 0, ORDER_CLASS, ORDER_RUN, 0);
 }
@@ -150,10 +150,10 @@ GPURT_DEVN void order_runs_acquire(const struct order_args *p)
                             ORDER_RUN);
         break;
     case ORDER_STEAL:
-        order_expect(p, gpurt_run_steal(h, 1, ORDER_CLASS, false, false) == ORDER_RUN);
+        order_expect(p, gpurt_run_steal(h, 1, ORDER_CLASS, false) == ORDER_RUN);
         break;
     case ORDER_HINT:
-        gpurt_run_steal(h, 1, ORDER_CLASS, true, false);
+        gpurt_run_steal(h, 1, ORDER_CLASS, true);
         break;
     case ORDER_HINT_LOOK:
         gpurt_run_hint(gpurt_run_hints(h, ORDER_CLASS, true), 0, 0);
@@ -259,7 +259,7 @@ GPURT_DEVN void order_hint_shard(const struct order_args *p, bool first)
         if (first) {
             gpurt_red_or_relaxed_dev_u64(gpurt_run_hints(h, ORDER_CLASS, false), 1);
             order_tell(p, round);
-            gpurt_run_steal(h, 1, ORDER_CLASS, false, false);
+            gpurt_run_steal(h, 1, ORDER_CLASS, false);
             while (gpurt_load_relaxed_dev_u64(brought) < round)
                 gpurt_relax();
             order_hint_left(p);

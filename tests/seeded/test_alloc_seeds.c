@@ -74,39 +74,6 @@ static void run_scene(const struct scene *scene, uint32_t seed)
     stage_close(&s);
 }
 
-/* Whatever lanes of all classes have done: once all is freed, each class is served, out of chunks
- * that runs of others hold. */
-static void run_emptied(uint32_t seed)
-{
-    gpurt_heap_options_t options = {
-        .bytes = (500 + seed % 4 * 100) << 10, .shards = 1 + seed % 3, .spread = 1};
-    uint32_t why;
-    stage_t s;
-
-    stage_open(&s, &options, 90);
-    s.launch.block.x = 64;
-    s.launch.grid.x = WARPS / 2;
-    s.args.min_bytes = 16;
-    s.args.max_bytes = 20000;
-    s.args.seed = seed;
-    s.args.rounds = 12;
-    RUN(&s, alloc_storm);
-    stage_verdict(&s);
-    stage_compare(&s);
-    s.args.mode = 0;
-    RUN(&s, alloc_drain);
-    CHECK_EQ(stage_stats(&s).live, 0);
-    for (uint32_t c = seed % 3; c < GPURT_CLASS_COUNT; c += 3) {
-        uint64_t object = 0;
-
-        for (uint32_t i = 0; !object && i <= GPURT_RUN_VAIN; i++)
-            object = stage_one(&s, gpurt_class_bytes(c), 16, &why);
-        CHECK_MSG(object, "%u bytes of a heap without an object", gpurt_class_bytes(c));
-        stage_free_one(&s, object);
-    }
-    stage_close(&s);
-}
-
 /* A heap is full, then it grows: whoever asks after that is served, whoever of them all tells the
  * others of the new chunks. */
 static void run_grown(uint32_t seed)
@@ -138,7 +105,6 @@ int main(int argc, char **argv)
     for (seeds_begin(&s, argc, argv, SEEDS); seeds_next(&s, 3);) {
         run_scene(&scenes[s.seed % (sizeof scenes / sizeof scenes[0])], s.seed);
         run_grown(s.seed);
-        run_emptied(s.seed);
         if (s.seed % 16 == 1) /* it looks long for what is not there */
             stage_warp_short();
     }

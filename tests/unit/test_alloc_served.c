@@ -130,56 +130,6 @@ static void test_reserve(void)
     stage_close(&s);
 }
 
-/* A run holds a chunk for its class, also while no object is in it: a request of any other class gets
- * it, before it is refused. */
-static void test_idle_runs(void)
-{
-    gpurt_heap_options_t options = {.bytes = MIB, .shards = 1};
-    uint32_t why, chunks;
-    uint64_t object;
-    stage_t s;
-
-    stage_open(&s, &options, 4);
-    chunks = stage_stats(&s).chunks;
-    CHECK(chunks < GPURT_CLASS_COUNT);
-    for (uint32_t round = 0; round < 2; round++)
-        for (uint32_t c = 0; c < GPURT_CLASS_COUNT; c++) {
-            object = stage_one(&s, gpurt_class_bytes(c), 16, &why);
-            CHECK_MSG(object, "%u bytes of a heap without an object", gpurt_class_bytes(c));
-            stage_free_one(&s, object);
-        }
-    CHECK(stage_stats(&s).free_chunks < chunks);
-    object = stage_one(&s, chunks * GPURT_CHUNK_BYTES, 16, &why);
-    CHECK_EQ(why, GPURT_ALLOC_OK);
-    stage_free_one(&s, object);
-    stage_close(&s);
-}
-
-/* The same where the last object of a run is freed after a request was refused: no news tell of
- * that, so a request looks now and then. */
-static void test_idle_later(void)
-{
-    gpurt_heap_options_t options = {.bytes = MIB, .shards = 1};
-    uint64_t first, second, object = 0;
-    uint32_t why, asked = 0;
-    stage_t s;
-
-    stage_open(&s, &options, 4);
-    first = stage_one(&s, 64, 16, &why);
-    second = stage_one(&s, 64, 16, &why);
-    while (stage_one(&s, GPURT_CHUNK_BYTES, 16, &why))
-        ;
-    stage_free_one(&s, first);
-    for (uint32_t i = 0; i < 300; i++)
-        CHECK_EQ(stage_one(&s, 256, 16, &why), 0);
-    stage_free_one(&s, second);
-    for (; !object && asked <= GPURT_RUN_VAIN; asked++)
-        object = stage_one(&s, 256, 16, &why);
-    CHECK_MSG(object, "%u requests were refused beside a chunk without an object", asked);
-    CHECK(asked > 1);
-    stage_close(&s);
-}
-
 /* Half of a chunk is worth taking up; a little less is not, while there are new ones. */
 static void test_half(void)
 {
@@ -451,8 +401,6 @@ static const stage_part_t parts[] = {
     {"alignment", test_alignment},
     {"alignment_full", test_alignment_full},
     {"set", test_left_in_a_set},
-    {"idle", test_idle_runs},
-    {"idle_later", test_idle_later},
     {"reserve", test_reserve},
     {"half", test_half},
     {"steal", test_steal},

@@ -22,9 +22,7 @@
  * Free already is not seen once the memory has been handed out again, or has been given back
  * with all around it and taken up anew: docs/ALLOCATOR.md, "A pointer that is not one".
  * (A magazine's free does not look: magazine.h.) Where no heap was
- * made every request gets NULL. A request may get NULL beside memory that other requests are just
- * handing out, or that came free since the last of its size was refused, for a while:
- * docs/ALLOCATOR.md, "Out of memory". All of it is lock-free: no lane depends on another one that
+ * made every request gets NULL. All of it is lock-free: no lane depends on another one that
  * does not get on.
  *
  * -DGPURT_HEAP_CHECKS=1 or 2 while compiling, and GPURT_HEAP_CHECKS=cheap or full in the

@@ -68,7 +68,7 @@ GPURT_DEV uint32_t gpurt_heap_group(uint32_t lanes, uint32_t value)
 GPURT_DEV void *gpurt_heap_alloc_rest(const gpurt_heap_t *h, uint32_t lanes, uint32_t group,
                                       uint32_t c, uint32_t align, uint64_t word)
 {
-    gpurt_run_ask_t ask = {c, c, align, 0, 0, false};
+    gpurt_run_ask_t ask = {c, c, align, 0, false};
     uint64_t run = 0;
     bool waits = true;
     void *object = NULL;
@@ -206,7 +206,7 @@ GPURT_DEV void *gpurt_core_alloc(const gpurt_heap_t *h, size_t size, size_t alig
 GPURT_DEVN uint64_t gpurt_core_next(const gpurt_heap_t *h, uint32_t *c, uint64_t run,
                                     uint32_t n)
 {
-    gpurt_run_ask_t ask = {*c, *c, 16, 0, 0, true};
+    gpurt_run_ask_t ask = {*c, *c, 16, 0, true};
 
     do
         run = gpurt_run_next(h, &ask, run, n);

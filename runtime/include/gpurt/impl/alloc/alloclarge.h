@@ -81,7 +81,6 @@ GPURT_DEVN void *gpurt_large_alloc(const gpurt_heap_t *h, size_t size, uint32_t 
 {
     size_t wanted = (size + GPURT_CHUNK_BYTES - 1) >> GPURT_CHUNK_SHIFT;
     uint32_t n = (uint32_t)wanted, first = 0, free = 0, wait = 1;
-    uint32_t reclaims = h->shard_count * GPURT_CLASS_COUNT; /* as of gpurt_run_next_far */
 
     *why = GPURT_ALLOC_TOO_LARGE;
     if (size > (size_t)h->chunk_count << GPURT_CHUNK_SHIFT)
@@ -90,7 +89,7 @@ GPURT_DEVN void *gpurt_large_alloc(const gpurt_heap_t *h, size_t size, uint32_t 
         first = gpurt_large_look(h, n, first, &free);
         if (first == GPURT_TREE_NONE) {
             *why = free >= n ? GPURT_ALLOC_FRAGMENTED : GPURT_ALLOC_FULL;
-            if (!gpurt_run_gather(h) && (!reclaims-- || !gpurt_run_reclaim(h)))
+            if (!gpurt_run_gather(h))
                 return NULL;
             first = free = 0;
             continue;

@@ -215,8 +215,7 @@ GPURT_DEV uint32_t gpurt_state_chunks(uint32_t state)
 #define GPURT_RUN_DRY     (1ull << 62) /* nobody is bringing one */
 #define GPURT_RUN_BARE    (3ull << 61) /* ... and the next classes had none either */
 #define GPURT_RUN_WORN    (1u << 20)   /* so many requests, and a dry word begins anew */
-#define GPURT_RUN_VAIN    256u /* of so many that draw from a bare word, one looks again */
-#define GPURT_RUN_NONE    (~0ull) /* no run: the answer when nothing is left */
+#define GPURT_RUN_NONE    (~0ull)      /* no run: the answer when nothing is left */
 
 GPURT_DEV uint64_t gpurt_run(uint32_t chunk, uint32_t limit)
 {

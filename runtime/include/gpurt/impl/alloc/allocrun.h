@@ -6,7 +6,7 @@
  * shard's last run a chunk with enough freed slots, or new ones; new chunks of the
  * shard's own; of all a chunk with enough freed slots, new ones, a chunk with any freed
  * slot; the end of another shard's run, and at last the unused chunks of runs of other
- * classes. Before a request is refused: runs of any class whose begun chunk holds no object.
+ * classes.
  * Context: device code. For alloc.h only. */
 #ifndef GPURT_ALLOCRUN_H
 #define GPURT_ALLOCRUN_H
@@ -81,31 +81,10 @@ GPURT_DEVN uint64_t gpurt_run_unhint(const gpurt_heap_t *h, uint32_t shard, uint
     return gpurt_add_release_far_u64(gpurt_run_current(h, shard, c), 0); /* AH4.rel */
 }
 
-/* Whether the chunk that a run has begun holds no object: all that was handed out of it is free
- * again. A look, for a request may come between. */
-GPURT_DEV bool gpurt_run_is_idle(const gpurt_heap_t *h, uint32_t c, uint64_t run)
-{
-    uint64_t shape = gpurt_class_shape(c);
-    uint32_t slots = gpurt_shape_slots(shape), t = gpurt_run_ticket(run), more = 0;
-    uint32_t rest = gpurt_run_limit(run) - t,
-             state; /* slots of it that the run still has */
-
-    if (!gpurt_run_is_live(run))
-        return false;
-    if (!(run & GPURT_RUN_REUSED)) {
-        more = gpurt_shape_chunk(shape, t);
-        rest = (more + 1) * slots - t;
-    }
-    /* relaxed: a look */
-    state = gpurt_load_relaxed_dev_u32(gpurt_slab_state(h, gpurt_run_chunk(run) + more));
-    return gpurt_state_is_slab(state) && gpurt_state_class(state) == c &&
-           gpurt_state_free(state) + rest == slots;
-}
-
 /* Takes what is left of a run. own: the shard that asks. whole: only of runs that have an
- * untouched chunk; idle: only of those whose begun chunk holds no object. Returns: it, or 0. */
+ * untouched chunk. Returns: it, or 0. */
 GPURT_DEVN uint64_t gpurt_run_steal(const gpurt_heap_t *h, uint32_t own, uint32_t c,
-                                    bool whole, bool idle)
+                                    bool whole)
 {
     uint32_t slots = gpurt_shape_slots(gpurt_class_shape(c));
     uint64_t *hints = gpurt_run_hints(h, c, whole);
@@ -124,8 +103,6 @@ GPURT_DEVN uint64_t gpurt_run_steal(const gpurt_heap_t *h, uint32_t own, uint32_
 
             if (shard == own)
                 continue;
-            if (idle && !gpurt_run_is_idle(h, c, run))
-                continue; /* its hint stays: whoever clears one takes what came meanwhile */
             if (!gpurt_run_is_worth(run, whole, slots) &&
                 !gpurt_run_is_worth(gpurt_run_unhint(h, shard, c, whole), whole, slots))
                 continue;
@@ -158,24 +135,9 @@ GPURT_DEVN bool gpurt_run_gather(const gpurt_heap_t *h)
         uint64_t run;
 
         gpurt_red_and_relaxed_dev_u64(wholes, ~(1ull << c));
-        run = gpurt_run_steal(h, GPURT_TREE_NONE, c, true, false);
+        run = gpurt_run_steal(h, GPURT_TREE_NONE, c, true);
         if (run) {
             gpurt_red_or_relaxed_dev_u64(wholes, 1ull << c); /* perhaps there are more */
-            gpurt_slab_dispose(h, c, run);
-            return true;
-        }
-    }
-    return false;
-}
-
-/* The last resort of a request that would be refused: a run of any class that holds a chunk, and no
- * object is in it, gives it back to the pool. Returns: whether there was one. */
-GPURT_DEVN bool gpurt_run_reclaim(const gpurt_heap_t *h)
-{
-    for (uint32_t c = 0; c < GPURT_CLASS_COUNT; c++) {
-        uint64_t run = gpurt_run_steal(h, GPURT_TREE_NONE, c, false, true);
-
-        if (run) {
             gpurt_slab_dispose(h, c, run);
             return true;
         }
@@ -257,7 +219,7 @@ GPURT_DEVN uint64_t gpurt_run_find(const gpurt_heap_t *h, uint32_t shard, uint32
             if (!run)
                 run = gpurt_slab_adopt(h, c, gpurt_tree_sparse(c), own.first, 0);
             if (!run)
-                run = gpurt_run_steal(h, shard, c, false, false);
+                run = gpurt_run_steal(h, shard, c, false);
         } while (!run && grows && gpurt_run_take_up(h, &known));
         if (!run && !gpurt_run_gather(h))
             break;
@@ -384,16 +346,6 @@ GPURT_DEV uint32_t gpurt_class_next(uint32_t c, uint32_t align)
     return c;
 }
 
-/* Whether one of the n requests that drew from a bare word is to look for what news do not tell:
- * runs whose last object was freed. So the second, the fourth and so on do, and one of
- * GPURT_RUN_VAIN. */
-GPURT_DEV bool gpurt_run_is_due(uint64_t run, uint32_t n)
-{
-    uint32_t t = gpurt_run_ticket(run), crossed = t ^ (t + n);
-
-    return crossed > t || crossed >= GPURT_RUN_VAIN;
-}
-
 /* Whether nothing has been there for this class nor the next ones, and nothing has come since.
  */
 GPURT_DEV bool gpurt_run_is_vain(const gpurt_heap_t *h, uint64_t run)
@@ -408,7 +360,6 @@ typedef struct gpurt_run_ask {
     uint32_t first, c; /* classes: asked for; the one it has come to */
     uint32_t align;
     uint32_t polls;
-    uint32_t reclaims; /* looks for runs without an object */
     bool alone; /* no other lane of the warp asks for slots of another class meanwhile */
 } gpurt_run_ask_t;
 
@@ -435,12 +386,6 @@ GPURT_DEVN uint64_t gpurt_run_next_far(const gpurt_heap_t *h, gpurt_run_ask_t *a
             ask->c = gpurt_class_next(ask->c, ask->align);
             if (ask->c > ask->first + 4 || ask->c >= GPURT_CLASS_COUNT) {
                 ask->c = ask->first;
-                /* Bounded: what one gives back others may take. */
-                if (ask->reclaims++ < h->shard_count && gpurt_run_reclaim(h)) {
-                    run =
-                        0; /* one chunk is enough; what was asked with is not kept for this */
-                    continue;
-                }
                 if (!all || !gpurt_run_dry(h, shard, ask->first, gpurt_run_bare(news)))
                     return GPURT_RUN_NONE;
             }
@@ -468,7 +413,7 @@ GPURT_DEV uint64_t gpurt_run_next(const gpurt_heap_t *h, gpurt_run_ask_t *ask, u
         return gpurt_run_look(gpurt_run_current(h, shard, ask->c), n, looks);
     }
     ask->polls = 0;
-    if (ask->c == ask->first && gpurt_run_is_vain(h, run) && !gpurt_run_is_due(run, n))
+    if (ask->c == ask->first && gpurt_run_is_vain(h, run))
         return GPURT_RUN_NONE;
     next = gpurt_run_bring_near(h, shard, ask->c, run, n);
     return next ? next : gpurt_run_next_far(h, ask, run, n);
