@@ -85,14 +85,6 @@ GPURT_KERNEL(log_types, struct log_args, p)
                10., 11., (double)gpurt_lane());
 }
 
-/* A site without room, some times each lane, and one with room. */
-GPURT_KERNEL(log_too_long, struct log_args, p)
-{
-    for (uint32_t i = 0; i < p->what; i++)
-        GPURT_INFO(LOG_TOO_LONG);
-    GPURT_INFO("no arguments");
-}
-
 GPURT_KERNEL(log_limits, struct log_args, p)
 {
     for (uint32_t i = 0; i < p->what; i++) {

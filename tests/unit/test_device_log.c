@@ -26,7 +26,6 @@ GPURT_KERNEL_DECLARE(log_turns, struct log_turn_args);
 GPURT_KERNEL_DECLARE(log_turn_gone, struct log_args);
 GPURT_KERNEL_DECLARE(log_one, struct log_args);
 GPURT_KERNEL_DECLARE(log_types, struct log_args);
-GPURT_KERNEL_DECLARE(log_too_long, struct log_args);
 GPURT_KERNEL_DECLARE(log_limits, struct log_args);
 
 /* What came out. */
@@ -36,7 +35,6 @@ typedef struct tally {
     uint32_t rest_lanes; /* what the masks of `rest` add up to */
     uint64_t damaged;    /* of lost: for another reason than that there was no room */
     uint64_t ringless;   /* of lost: because warps have no ring */
-    uint64_t siteless;   /* of lost: because a definition found no room */
     uint32_t integers, mixed, null, twelve, doubles; /* of log_types */
     uint32_t every, first, limit, ifs;
     uint32_t step[ARMS_LAUNCHES][32]; /* of log_arms: the lane's next */
@@ -89,8 +87,6 @@ static gpurt_status_t put(void *context, const gpurt_row_t *row, gpurt_error_t *
         t->damaged += gpurt_row_lost(row);
     if (gpurt_row_lost(row) && gpurt_row_words(row)[0] == GPURT_LOSS_RINGLESS)
         t->ringless += gpurt_row_lost(row);
-    if (gpurt_row_lost(row) && gpurt_row_words(row)[0] == GPURT_LOSS_SITES)
-        t->siteless += gpurt_row_lost(row);
     for (uint32_t lane = 0; lane < gpurt_row_messages(row); lane++) {
         char text[256];
         gpurt_text_t out;
@@ -272,18 +268,6 @@ static void types(void)
               tally.null);
 }
 
-/* A line whose definition has no room logs nothing: the log says so once, and others go on. */
-static void too_long(void)
-{
-    gpurt_drain_t *d = open_all(16384, GPURT_POLICY_DROP_NEWEST);
-
-    RUN(log_too_long, 1, 32, 3);
-    close_all(d);
-    CHECK_MSG(tally.siteless == 1 && tally.lost == 1, "%llu of %llu lost",
-              (unsigned long long)tally.siteless, (unsigned long long)tally.lost);
-    CHECK(tally.none > 0);
-}
-
 static void limits(void)
 {
     gpurt_drain_t *d = open_all(16384, GPURT_POLICY_DROP_NEWEST);
@@ -371,7 +355,6 @@ int main(void)
     turns();
     turn_gone();
     types();
-    too_long();
     limits();
     storm(GPURT_POLICY_DROP_NEWEST);
     storm(GPURT_POLICY_OVERWRITE);

@@ -262,7 +262,7 @@ static void too_many_heaps_are_refused(void)
     options.heap_count = 2;
     CHECK_EQ(gpurt_service_launch(rt, &shape, service_echo, &a, &options, &service, &err),
              GPURT_E_INVALID);
-    CHECK_CONTAINS(err.text, "heap 1 is NULL");
+    CHECK_CONTAINS(err.text, "heaps[1] is NULL");
 }
 
 int main(void)

@@ -100,7 +100,6 @@ typedef struct GPURT_ALIGN(128) gpurt_log_limit {
 #define GPURT_GATE_OFF     0x80000000u
 #define GPURT_GATE_CLAIMED 0x40000000u
 #define GPURT_GATE_NUMBER  0x0000ffffu
-#define GPURT_GATE_NO_ROOM 0x20000000u /* told to the lane that defines, and never stored */
 
 /* A translation unit of CUDA code, and its copy of the port. Owner: the unit. */
 typedef struct gpurt_log_unit {
@@ -277,8 +276,7 @@ GPURT_DEVN void gpurt_log_write_def(gpurt_def_t *def, const gpurt_site_t *site)
     gpurt_store_release_sys_u32(&def->xstate, GPURT_DEF_SITE); /* B3.rel */
 }
 
-/* First use of a site, by one lane. off: GPURT_GATE_OFF or 0. Returns: its gate; with
- * GPURT_GATE_NO_ROOM to one lane, where a definition that is wanted has none. */
+/* First use of a site, by one lane. off: GPURT_GATE_OFF or 0. Returns: its gate. */
 GPURT_DEVN uint32_t gpurt_log_define_as(gpurt_site_t *site, uint32_t off)
 {
     uint32_t *own = site->xgate + gpurt_device_copy(), gate = 0, number;
@@ -298,7 +296,7 @@ GPURT_DEVN uint32_t gpurt_log_define_as(gpurt_site_t *site, uint32_t off)
     gpurt_store_release_dev_u32(own, gate); /* B8.rel */
     if (number != 0)
         gpurt_log_write_def(def, site);
-    return number || off ? gate : gate | GPURT_GATE_NO_ROOM;
+    return gate;
 }
 
 /* ... as the rules say. */

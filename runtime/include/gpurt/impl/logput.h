@@ -280,16 +280,6 @@ GPURT_DEV void gpurt_log_put_near(const gpurt_log_call_t *c, const uint32_t *arg
         gpurt_log_uniform_long(c, c->position, time_ns, args, c->words);
 }
 
-/* Without room for its definition a site logs nothing: the log says so, once a site. */
-GPURT_DEVN uint32_t gpurt_log_define_told(gpurt_site_t *site)
-{
-    uint32_t gate = gpurt_log_define(site);
-
-    if (gate & GPURT_GATE_NO_ROOM)
-        gpurt_log_lose(gpurt_log_head_here(), 1, GPURT_LOSS_SITES);
-    return gate;
-}
-
 /* First use, or a site that is off. On a GPU it is a call, of which the compiler draws nothing into
  * the common way; lanes come out of a definition one by one, and should go on as they came. On the
  * CPU they park for the record's mask anyway, and a second gpurt_activemask of the same source line
@@ -300,7 +290,7 @@ GPURT_DEVN uint32_t gpurt_log_rare(gpurt_site_t *site, uint32_t gate)
     if ((int32_t)gate >= 0) {
         uint32_t all = gpurt_activemask();
 
-        gate = gpurt_log_define_told(site);
+        gate = gpurt_log_define(site);
         gpurt_syncwarp(all);
     }
     return gate;
@@ -308,7 +298,7 @@ GPURT_DEVN uint32_t gpurt_log_rare(gpurt_site_t *site, uint32_t gate)
 #else
 GPURT_DEV uint32_t gpurt_log_rare(gpurt_site_t *site, uint32_t gate)
 {
-    return (int32_t)gate >= 0 ? gpurt_log_define_told(site) : gate;
+    return (int32_t)gate >= 0 ? gpurt_log_define(site) : gate;
 }
 #endif
 
