@@ -45,6 +45,7 @@ GPURT_TASK(inner, t, run)
 {
     gpurt_tasklock_t *l = &t->board->ledger;
 
+    names_give(t->board); /* two of a crowd may meet at it before the outer one has begun */
     if (gpurt_tasklock_take(run, l) == GPURT_E_NOT_READY) /* the inner one */
         gpurt_task_await(run);
     else
