@@ -126,7 +126,7 @@ static void full_table(void)
     CHECK_EQ(before + count, GPURT_HANDLE_COUNT);
     CHECK_EQ(gpurt_event_create(rt, &more, &err), GPURT_E_NOMEM);
     CHECK_EQ(more, 0);
-    CHECK_CONTAINS(err.text, "4096 streams and events are alive");
+    CHECK_CONTAINS(err.text, "4096 streams, events, guards and services exist");
     CHECK_EQ(fake_alive(), GPURT_HANDLE_COUNT); /* the one too many went again */
     CHECK_EQ(gpurt_stream_destroy(rt, all[7]), GPURT_OK);
     CHECK_EQ(gpurt_event_create(rt, &more, NULL), GPURT_OK);
