@@ -83,6 +83,7 @@ static gpurt_status_t take(const gpurt_channellife_t *k, gpurt_t *rt, const void
 
 /* ---- tables of kinds that a process uses ---------------------------------------------- */
 
+/* Of channels. A kind that is added raises it: else the last one's table is forgotten. */
 enum {
     KINDS = 6
 };
