@@ -76,8 +76,10 @@ out=$(GPURT_LOG=wrong.gplog GPURT_RING_BYTES=99999999999999 "$bin/hello_log") ||
 out=$(GPURT_DRAIN=nobody "$bin/hello_log") || fail 'a drainer that is gone: the program failed'
 [[ $out == *'no log: the drainer'* ]] || fail "a drainer that is gone: $out"
 
-# A program without a free descriptor: what it lacks is told by the recorder, too. 3 is the box.
+# A program without a free descriptor: what it lacks is told by the recorder, too. 3 is the box:
+# what runs this script may have left it open.
 status=0
+exec 3>&-
 (ulimit -n 4 && "$bin/hello_log") >out 2>&1 || status=$?
 if [ "$status" = 0 ]; then # a sanitizer needs more to begin
     "$bin/gpurt-record" -o none.gplog -- sh -c "ulimit -n 4; exec '$bin/hello_log'" >out 2>&1 || status=$?
